@@ -1,0 +1,202 @@
+"""How kernels are compiled, cached on disk, and called through an address.
+
+Three things live here, and nothing else in the package touches numba's machinery.
+
+`kernel`
+    numba's `njit`, with the cache kept in a folder of its own. numba keys a cached function on its own
+    file only: after an edit of a kernel in one file, callers cached from another would go on returning
+    old answers. So the folder's name is a hash of every source file of this package.
+
+`Entry`
+    A function compiled on its own and known to the loops by its *address*. A reward's kernels have the
+    one signature ``void(t, n, x, params, out)``, with raw pointers for the three arrays, so a loop is
+    compiled once and runs with any reward, the user's own included. An address is an integer: passing
+    one costs nothing at the Python boundary, and the call itself a few nanoseconds.
+
+`call_entry`
+    The call of such an address from inside a kernel.
+
+Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+import numba
+from llvmlite import ir
+from numba import carray, types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_POINTER: Final = types.CPointer(types.float64)
+ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
+_FORGET_AFTER: Final = 30 * 24 * 3600.0
+
+
+def source_hash() -> str:
+    """Hash of every source file of the package: it changes whenever a kernel might."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    chosen = os.environ.get("EQUIPOISE_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "equipoise"
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """The folder of compiled kernels for exactly these sources; a temporary one if none can be written."""
+    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"equipoise-{os.getuid()}"):
+        folder = root / source_hash()
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.touch()
+            _forget_old(root, folder)
+            return folder
+    return Path(tempfile.mkdtemp(prefix="equipoise-"))
+
+
+def _forget_old(root: Path, current: Path) -> None:
+    horizon = time.time() - _FORGET_AFTER
+    for sibling in root.iterdir():
+        if sibling != current and sibling.is_dir() and sibling.stat().st_mtime < horizon:
+            shutil.rmtree(sibling, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _own_cache() -> Iterator[None]:
+    """Point numba at our cache while a kernel is declared, and leave the user's setting as it was."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: F) -> F:
+    """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division."""
+    with _own_cache():
+        return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
+
+
+class Entry:
+    """A function ``(t, n, x, params, out)`` on raw pointers, compiled when its address is first asked for."""
+
+    def __init__(self, function: Callable[..., None], *, cached: bool = True) -> None:
+        self._function = function
+        self._cached = cached
+        self._compiled: Any = None
+
+    @property
+    def address(self) -> int:
+        """Where the compiled code is; valid for this process only."""
+        if self._compiled is None:
+            with _own_cache():
+                build = numba.cfunc(ENTRY_SIGNATURE, cache=self._cached, error_model="numpy")
+                self._compiled = build(self._function)
+        return int(self._compiled.address)
+
+
+def entry(function: Callable[..., None]) -> Entry:
+    """Declare an `Entry`; as a decorator."""
+    return Entry(function)
+
+
+def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bool) -> Entry:
+    """Wrap a function of arrays ``f(x)`` or ``f(x, params)`` as an `Entry`, compiled in this process.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        When the function is not one that numba can compile.
+    """
+    inner = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
+    takes_params = inner.py_func.__code__.co_argcount > 1
+
+    if scalar and takes_params:
+
+        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
+            out[0] = inner(carray(x, n), carray(params, n_params))
+    elif scalar:
+
+        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
+            out[0] = inner(carray(x, n))
+    elif takes_params:
+
+        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
+            result = inner(carray(x, n), carray(params, n_params))
+            for k in range(n):
+                out[k] = result[k]
+    else:
+
+        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
+            result = inner(carray(x, n))
+            for k in range(n):
+                out[k] = result[k]
+
+    return Entry(wrapped, cached=False)
+
+
+@intrinsic
+def call_entry(typingctx, address, t, x, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001, D417
+    """Call the `Entry` at `address` on C-contiguous float64 vectors; ``n`` is the length of `x`."""
+    vector = types.float64[::1]
+    signature = types.void(types.int64, types.int64, x, params, out)
+    if not all(isinstance(a, types.Array) and a.dtype == types.float64 and a.ndim == 1 for a in (x, params, out)):
+        raise numba.errors.TypingError(f"call_entry needs float64 vectors like {vector}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        int64, double_pointer = ir.IntType(64), ir.DoubleType().as_pointer()
+        function_type = ir.FunctionType(ir.VoidType(), [int64, int64] + [double_pointer] * 3)
+        target = builder.inttoptr(args[0], function_type.as_pointer())
+        arrays = [
+            context.make_array(array_type)(context, builder, value=value)
+            for array_type, value in zip(signature.args[2:], args[2:], strict=True)
+        ]
+        length = builder.extract_value(arrays[0].shape, 0)
+        builder.call(target, [args[1], length] + [array.data for array in arrays])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@kernel
+def invoke(address, t, x, params, out):  # type: ignore[no-untyped-def]
+    """Call an `Entry` once, from Python."""
+    call_entry(address, t, x, params, out)
+
+
+@contextlib.contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Say on stderr that a first compilation is under way, once per version of the sources."""
+    marker = cache_folder() / f"{what}.compiled"
+    if marker.exists():
+        yield
+        return
+    began = time.perf_counter()
+    print(f"equipoise: compiling the {what} kernels, once for this version ...", file=sys.stderr, flush=True)
+    yield
+    with contextlib.suppress(OSError):
+        marker.touch()
+    print(f"equipoise: compiled in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)

@@ -1,0 +1,43 @@
+"""Every error a user can cause, in one tree under `EquipoiseError`.
+
+A message names the culprit (which state, which action, which field), says what was found there, and
+what would be accepted. Nothing is changed by a call that raises one of these.
+"""
+
+from __future__ import annotations
+
+
+class EquipoiseError(Exception):
+    """The root of all errors raised on purpose by this package."""
+
+
+class ModelError(EquipoiseError):
+    """A world or a space that is not well formed."""
+
+
+class RewardError(EquipoiseError):
+    """A reward function that is not concave, not Lipschitz as declared, or of the wrong size."""
+
+
+class OracleError(EquipoiseError):
+    """An oracle that does not fit the reward it was given."""
+
+
+class ParameterError(EquipoiseError):
+    """A parameter of an agent, a planner or a simulation outside its range."""
+
+
+class ProtocolError(EquipoiseError):
+    """`act` and `observe` called out of turn, or with something that cannot have happened."""
+
+
+class ConvergenceError(EquipoiseError):
+    """A planner that did not reach its tolerance within its limit."""
+
+
+class SolverError(EquipoiseError):
+    """An offline program that could not be solved."""
+
+
+class FileError(EquipoiseError):
+    """A file that is missing, truncated, or not one of ours."""

@@ -1,0 +1,70 @@
+"""The three norms of the paper, their duals, and the length of the all-ones vector in each.
+
+A reward is L-Lipschitz and beta-smooth *with respect to a norm*; gradients, theta and the drift Psi are
+measured in its dual: 1 and infinity are dual to each other, 2 to itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._compile import kernel
+from equipoise.errors import RewardError
+
+NORMS: Final = (1.0, 2.0, math.inf)
+
+
+def check_norm(norm: float) -> float:
+    """Return `norm` as a float if it is 1, 2 or infinity.
+
+    >>> check_norm(2)
+    2.0
+    """
+    if norm not in NORMS:
+        raise RewardError(f"norm: got {norm!r}; it must be 1, 2 or math.inf")
+    return float(norm)
+
+
+def dual(norm: float) -> float:
+    """The dual norm: ||theta||_* = max over ||w|| <= 1 of theta.w.
+
+    >>> dual(1.0), dual(2.0), dual(math.inf)
+    (inf, 2.0, 1.0)
+    """
+    return {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[norm]
+
+
+def length(x: ArrayLike, norm: float) -> float:
+    """||x|| in the given norm."""
+    return float(np.linalg.norm(np.asarray(x, dtype=np.float64), ord=norm))
+
+
+def ones(n_outcomes: int, norm: float) -> float:
+    """||1_K||: K, sqrt(K) or 1.
+
+    >>> ones(4, 1.0), ones(4, 2.0), ones(4, math.inf)
+    (4.0, 2.0, 1.0)
+    """
+    return {1.0: float(n_outcomes), 2.0: math.sqrt(n_outcomes), math.inf: 1.0}[norm]
+
+
+@kernel
+def distance(x, y, norm):  # type: ignore[no-untyped-def]
+    """||x - y||, compiled."""
+    total = 0.0
+    if norm == 2.0:
+        for k in range(x.shape[0]):
+            gap = x[k] - y[k]
+            total += gap * gap
+        return np.sqrt(total)
+    if norm == 1.0:
+        for k in range(x.shape[0]):
+            total += abs(x[k] - y[k])
+        return total
+    for k in range(x.shape[0]):
+        total = max(total, abs(x[k] - y[k]))
+    return total

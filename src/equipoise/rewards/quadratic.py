@@ -1,0 +1,76 @@
+"""g(w) = 1 - ||w - c||_2^2 / 2: stay close to a target (the paper's running example).
+
+grad g(w) = c - w, so with the Euclidean norm L = max over the box of ||c - w|| and beta = 1. The
+conjugate's maximiser is coordinatewise: w_k = c_k + theta_k, clipped to [0,1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._compile import entry
+from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector
+
+if TYPE_CHECKING:
+    import cvxpy
+
+
+@entry
+def _value(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    total = 0.0
+    for k in range(n):
+        gap = w[k] - params[k]
+        total += gap * gap
+    out[0] = 1.0 - 0.5 * total
+
+
+@entry
+def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    for k in range(n):
+        out[k] = params[k] - w[k]
+
+
+@entry
+def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    for k in range(n):
+        out[k] = min(1.0, max(0.0, params[k] + theta[k]))
+
+
+_KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+
+
+@final
+class Quadratic(Reward):
+    """1 - ||w - target||^2 / 2 in the Euclidean norm.
+
+    >>> g = Quadratic([0.5, 0.5])
+    >>> g.value([0.5, 0.0]), g.gradient([0.5, 0.0]).tolist()
+    (0.875, [0.0, 0.5])
+    """
+
+    smoothness = 1.0
+    norm = 2.0
+
+    def __init__(self, target: ArrayLike) -> None:
+        self.params = checked_unit_vector(target, "target")
+        self.n_outcomes = self.params.size
+        self.lipschitz = float(np.linalg.norm(np.maximum(self.params, 1.0 - self.params)))
+
+    @property
+    def kernels(self) -> RewardKernels:
+        """The compiled entries."""
+        return _KERNELS
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """1 - sum of squares / 2."""
+        import cvxpy
+
+        return 1.0 - 0.5 * cvxpy.sum_squares(w - self.params)
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The target."""
+        return {"target": self.params.tolist()}
