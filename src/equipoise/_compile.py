@@ -95,9 +95,23 @@ def _own_cache() -> Iterator[None]:
 
 
 def kernel(function: F) -> F:
-    """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division."""
+    """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division.
+
+    Compiled without numba's runtime: nothing can be allocated (an attempt is an error at compilation), and
+    no array's reference count is touched, which would cost more than the work of a step.
+    """
+    return _compiled(function, forceinline=False)
+
+
+def inlined(function: F) -> F:
+    """As `kernel`, for the pieces of a loop: always inlined into it."""
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, forceinline: bool) -> F:
     with _own_cache():
-        return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
+        build = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=False, forceinline=forceinline)
+        return cast(F, build(function))
 
 
 class Entry:
@@ -187,16 +201,18 @@ def invoke(address, t, x, params, out):  # type: ignore[no-untyped-def]
     call_entry(address, t, x, params, out)
 
 
-@contextlib.contextmanager
-def announced(what: str) -> Iterator[None]:
-    """Say on stderr that a first compilation is under way, once per version of the sources."""
+def once(what: str, run: Callable[[], None]) -> None:
+    """Compile a set of kernels by running it, with a word on stderr; once per version of the sources."""
     marker = cache_folder() / f"{what}.compiled"
-    if marker.exists():
-        yield
+    if what in _UNDER_WAY or marker.exists():
         return
+    _UNDER_WAY.add(what)
     began = time.perf_counter()
-    print(f"equipoise: compiling the {what} kernels, once for this version ...", file=sys.stderr, flush=True)
-    yield
+    print(f"equipoise: compiling the {what}'s kernels, once for this version ...", file=sys.stderr, flush=True)
+    run()
+    print(f"equipoise: compiled in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     with contextlib.suppress(OSError):
         marker.touch()
-    print(f"equipoise: compiled in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+_UNDER_WAY: Final[set[str]] = set()

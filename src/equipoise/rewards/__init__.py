@@ -1,0 +1,50 @@
+"""Concave rewards on [0,1]^K: what an agent maximises, with gradient, conjugate and constants.
+
+| family | g(w) | norm | smooth |
+|---|---|---|---|
+| `Linear` | weights.w | any | yes, beta = 0 |
+| `Quadratic` | 1 - the squared distance to a target, halved | 2 | yes |
+| `TargetSquared` | 1 - the mean squared shortfall from KPIs | 2 | yes |
+| `TargetDistance` | 1 - the distance to the vectors that meet the KPIs | 1, 2, inf | no |
+| `Balance` | 1 - half the l1 distance to a target | 2 | no |
+| `BottomSum` | the sum of the kappa smallest outcomes | inf | no |
+| `GeneralisedGini` | a weighted sum of the outcomes in ascending order | inf | no |
+| `ProportionalFairness` | the scaled sum of log(w + eps) | 2 | yes |
+| `Entropy` | the smoothed entropy, over log S | 1 | yes |
+| `RelativeEntropy` | 1 - a smoothed KL divergence to a target, over log S | 1 | yes |
+| `CrossEntropy` | minus a smoothed cross-entropy of a target, scaled | 1 | yes |
+| `Knapsack` | the reward less a penalty for the budget most exceeded | inf | no |
+| `Custom` | your functions, checked and compiled | any | as declared |
+"""
+
+from equipoise.rewards.balance import Balance
+from equipoise.rewards.base import Reward
+from equipoise.rewards.bottom_sum import BottomSum
+from equipoise.rewards.cross_entropy import CrossEntropy
+from equipoise.rewards.custom import Custom
+from equipoise.rewards.entropy import Entropy
+from equipoise.rewards.generalised_gini import GeneralisedGini
+from equipoise.rewards.knapsack import Knapsack
+from equipoise.rewards.linear import Linear
+from equipoise.rewards.proportional_fairness import ProportionalFairness
+from equipoise.rewards.quadratic import Quadratic
+from equipoise.rewards.relative_entropy import RelativeEntropy
+from equipoise.rewards.target_distance import TargetDistance
+from equipoise.rewards.target_squared import TargetSquared
+
+__all__ = [
+    "Balance",
+    "BottomSum",
+    "CrossEntropy",
+    "Custom",
+    "Entropy",
+    "GeneralisedGini",
+    "Knapsack",
+    "Linear",
+    "ProportionalFairness",
+    "Quadratic",
+    "RelativeEntropy",
+    "Reward",
+    "TargetDistance",
+    "TargetSquared",
+]

@@ -39,6 +39,18 @@ class RewardKernels(NamedTuple):
     conjugate_argmax: Entry
 
 
+class Vertices(NamedTuple):
+    """Where all supergradients of a reward lie: base + sum_j lambda_j scale_j e_{coordinate_j}.
+
+    The weights lambda are a point of the simplex; a vertex of scale zero is slack. Entropic mirror maps
+    (multiplicative weights) work on these weights.
+    """
+
+    base: Vector
+    coordinate: NDArray[np.int64]
+    scale: Vector
+
+
 class Reward(abc.ABC):
     """A concave function of the average outcome vector, to be maximised.
 
@@ -56,6 +68,8 @@ class Reward(abc.ABC):
         What the kernels read.
     piecewise_linear : bool
         Whether the offline program is a linear one.
+    vertices : Vertices or None
+        A simplex that holds every supergradient, where one is known.
     """
 
     n_outcomes: int
@@ -64,6 +78,7 @@ class Reward(abc.ABC):
     smoothness: float | None
     params: Vector
     piecewise_linear: bool = False
+    vertices: Vertices | None = None
 
     @property
     @abc.abstractmethod

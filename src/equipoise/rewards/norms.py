@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._compile import kernel
+from equipoise._compile import inlined, kernel
 from equipoise.errors import RewardError
 
 NORMS: Final = (1.0, 2.0, math.inf)
@@ -52,7 +52,7 @@ def ones(n_outcomes: int, norm: float) -> float:
     return {1.0: float(n_outcomes), 2.0: math.sqrt(n_outcomes), math.inf: 1.0}[norm]
 
 
-@kernel
+@inlined
 def distance(x, y, norm):  # type: ignore[no-untyped-def]
     """||x - y||, compiled."""
     total = 0.0

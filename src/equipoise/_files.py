@@ -1,0 +1,141 @@
+"""Plain files for arrays: one zip of .npy members with a JSON header, written whole or not at all.
+
+The file is an ordinary ``.npz`` (``numpy.load`` opens it) and holds no pickle. Its member ``header`` is a
+JSON text with the keys ``format`` (``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all
+other members) and ``content`` (whatever the writer wants to say). Every member carries a checksum.
+
+A file is written beside its destination under another name, flushed to the disk, and then renamed over
+it: a reader, or a run that was killed, finds the old file or the new one and never a part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from equipoise.errors import FileError
+
+_HEADER: Final = "header"
+_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
+
+
+def write_npz(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, NDArray[Any]],
+    header: Mapping[str, Any],
+    kind: str,
+    version: int,
+) -> None:
+    """Write named arrays and a header to exactly `path`, atomically.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Used as given: no suffix is added.
+    arrays : mapping
+        Arrays of numbers, booleans or strings by name; ``header`` is reserved.
+    header : mapping
+        Anything that JSON can hold.
+    kind, version : str, int
+        What the file is, to be asked for again by `read_npz`.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written; whatever was at `path` is then still there.
+    """
+    if _HEADER in arrays:
+        raise ValueError(f"an array may not be called {_HEADER!r}")
+    about = {
+        "format": f"equipoise-{kind}",
+        "version": version,
+        "arrays": sorted(arrays),
+        "content": dict(header),
+    }
+    members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    try:
+        with partial.open("xb") as handle:
+            with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
+                for name, array in members.items():
+                    with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as member:
+                        npy.write_array(member, np.asarray(array), allow_pickle=False)  # type: ignore[no-untyped-call]
+            handle.flush()
+            os.fsync(handle.fileno())
+        partial.replace(target)
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def read_npz(
+    path: str | os.PathLike[str], kind: str, version: int
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read what `write_npz` wrote: the header and the arrays by name.
+
+    Raises
+    ------
+    FileError
+        When the file is missing, cut short, damaged, of another kind, or of a later version.
+    """
+    source = Path(path)
+    try:
+        with zipfile.ZipFile(source) as archive:
+            names = {Path(name).stem if name.endswith(".npy") else name for name in archive.namelist()}
+            if _HEADER not in names:
+                raise FileError(f"{source}: a zip file, but not one of Equipoise's: it has no header")
+            about = _header(source, _member(archive, _HEADER))
+            if about["format"] != f"equipoise-{kind}":
+                raise FileError(f"{source}: holds {about['format']}; equipoise-{kind} is needed")
+            if about["version"] > version:
+                raise FileError(
+                    f"{source}: of version {about['version']}, written by a later Equipoise; "
+                    f"this one reads up to version {version}"
+                )
+            absent = sorted(set(about["arrays"]) - names)
+            if absent:
+                raise FileError(f"{source}: the array {absent[0]!r} is missing")
+            return about["content"], {name: _member(archive, name) for name in about["arrays"]}
+    except FileNotFoundError:
+        raise FileError(f"{source}: there is no such file") from None
+    except OSError as error:
+        raise FileError(f"{source}: cannot be read ({error.strerror or error})") from error
+    except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError) as error:
+        raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({error})") from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(f"{name}.npy") as member:
+        array: NDArray[Any] = npy.read_array(member, allow_pickle=False)  # type: ignore[no-untyped-call]
+        if member.read(1):  # also makes zipfile verify the checksum
+            raise ValueError(f"the member {name!r} is longer than its array")
+    return array
+
+
+def _header(source: Path, array: NDArray[Any]) -> dict[str, Any]:
+    about: Any = json.loads(str(array))
+    fits = (
+        isinstance(about, dict)
+        and isinstance(about.get("format"), str)
+        and isinstance(about.get("version"), int)
+        and isinstance(about.get("arrays"), list)
+        and isinstance(about.get("content"), dict)
+    )
+    if not fits:
+        raise FileError(f"{source}: its header is not one that Equipoise writes")
+    return about  # type: ignore[no-any-return]

@@ -1,0 +1,108 @@
+"""An agent in a file: its arrays, and a description of what it was made of. No pickle.
+
+Saving at any moment, even between `act` and `observe`, loading and going on gives the same trajectory as
+never stopping: all that decides what comes next is in these arrays.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise import confidence, oracles, rewards
+from equipoise._files import read_npz, write_npz
+from equipoise._spec import build, describe
+from equipoise.agents.episodes import TRIGGERS, Episodes
+from equipoise.agents.memory import Memory
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.confidence.counts import Counts
+from equipoise.errors import EquipoiseError, FileError
+from equipoise.models.base import Space
+from equipoise.planning.options import Planner
+from equipoise.rewards.base import Reward
+
+_KIND: Final = "agent"
+_VERSION: Final = 1
+_Arrays = dict[str, NDArray[Any]]
+_T = TypeVar("_T", Counts, Memory)
+
+
+def save_agent(agent: TocUCRL2, path: str | os.PathLike[str]) -> None:
+    """Write an agent to `path`, whole or not at all."""
+    arrays: _Arrays = {
+        "space.first_pair": agent.space.first_pair,
+        "space.known_mask": agent.space.known_mask,
+        "space.known_outcomes": agent.space.known_outcomes,
+    }
+    for prefix, parts in (("counts", agent._counts._asdict()), ("memory", agent._memory._asdict())):
+        arrays.update({f"{prefix}.{name}": part for name, part in parts.items()})
+    arrays.update({f"episodes.{name}": part for name, part in agent.episodes.arrays().items()})
+    custom = isinstance(agent.reward, rewards.Custom)
+    header = {
+        "start": agent.space.start,
+        "reward": {"kind": "Custom"} if custom else describe(agent.reward, arrays, "reward"),
+        "oracle": describe(agent.oracle, arrays, "oracle"),
+        "confidence": describe(agent.confidence, arrays, "confidence"),
+        "threshold": agent.threshold,
+        "delta": agent.delta,
+        "tolerance": agent.tolerance,
+        "planner": asdict(agent.planner),
+    }
+    write_npz(path, arrays, header, _KIND, _VERSION)
+
+
+def load_agent(path: str | os.PathLike[str], reward: Reward | None) -> TocUCRL2:
+    """Read an agent that `save_agent` wrote."""
+    header, arrays = read_npz(path, _KIND, _VERSION)
+    try:
+        return _rebuilt(header, arrays, reward)
+    except (EquipoiseError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{path}: holds no agent that can go on ({error})") from error
+
+
+def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> TocUCRL2:
+    space = Space._of_arrays(
+        arrays["space.first_pair"], header["start"], arrays["space.known_mask"], arrays["space.known_outcomes"]
+    )
+    if reward is None:
+        if header["reward"]["kind"] == "Custom":
+            raise FileError("its reward was a Custom one, whose functions are not saved: pass it as reward=")
+        reward = build(header["reward"], arrays, vars(rewards))
+    agent = TocUCRL2(
+        space,
+        reward,
+        build(header["oracle"], arrays, vars(oracles)),
+        header["threshold"],
+        header["delta"],
+        build(header["confidence"], arrays, vars(confidence)),
+        header["tolerance"],
+        planner=Planner(**header["planner"]),
+    )
+    agent._counts = _filled(agent._counts, "counts", arrays)
+    agent._memory = _filled(agent._memory, "memory", arrays)
+    agent._episodes = _episodes(arrays)
+    agent._set_up_scratch()
+    return agent
+
+
+def _filled(fresh: _T, prefix: str, arrays: _Arrays) -> _T:
+    """The saved arrays, each of the type and (but for the pool) the shape that a new agent has."""
+    parts: _Arrays = {}
+    for name, model in fresh._asdict().items():
+        part = arrays[f"{prefix}.{name}"]
+        grows = name.startswith("pool_")
+        if part.dtype != model.dtype or part.ndim != model.ndim or not (grows or part.shape == model.shape):
+            raise FileError(f"the array {prefix}.{name} is of type {part.dtype} and shape {part.shape}")
+        parts[name] = np.ascontiguousarray(part)
+    return fresh._replace(**parts)
+
+
+def _episodes(arrays: _Arrays) -> Episodes:
+    columns = {name: arrays[f"episodes.{name}"].tolist() for name in Episodes().arrays()}
+    if len({len(column) for column in columns.values()}) != 1 or not set(columns["ended"]) <= set(TRIGGERS):
+        raise FileError("the record of its episodes is damaged")
+    return Episodes(**columns)

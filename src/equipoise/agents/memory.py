@@ -1,0 +1,70 @@
+"""An agent's memory: arrays and nothing else, so a checkpoint is these arrays.
+
+`clock` and `gauge` hold the few numbers that change at every step, at the positions named below.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Positions in `clock`.
+TIME: Final = 0  # t: the time of the next step, from 1
+STATE: Final = 1  # s_t: the state in which it will be taken
+PENDING: Final = 2  # the pair acted on and not yet observed; -1 if none
+ORIGIN: Final = 3  # steps taken before the oracle's present phase
+PHASE: Final = 4  # number of that phase, from 1; 0 before the first plan
+PLANNED: Final = 5  # whether the policy was planned in that phase
+LEARNING: Final = 6  # whether visits end an episode: not when there is nothing to learn
+CLOCK_SIZE: Final = 7
+
+# Positions in `gauge`.
+DRIFT: Final = 0  # Psi
+THRESHOLD: Final = 1  # Q, for the present episode
+GAUGE_SIZE: Final = 2
+
+
+class Memory(NamedTuple):
+    """What an agent carries besides its counts."""
+
+    total: NDArray[np.float64]
+    average: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    reference: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    bias: NDArray[np.float64]
+    clock: NDArray[np.int64]
+    gauge: NDArray[np.float64]
+
+
+class Buffers(NamedTuple):
+    """Scratch for one step; nothing in it outlives the step."""
+
+    outcome: NDArray[np.float64]
+    response: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool) -> Memory:
+    """At time 1, in the start state, before the first plan."""
+    clock = np.zeros(CLOCK_SIZE, dtype=np.int64)
+    clock[TIME], clock[STATE], clock[PENDING], clock[LEARNING] = 1, start, -1, learning
+    return Memory(
+        total=np.zeros(n_outcomes),
+        average=np.zeros(n_outcomes),
+        theta=np.zeros(n_outcomes),
+        reference=np.zeros(n_outcomes),
+        slope=np.zeros(n_outcomes),
+        policy=np.zeros(n_states, dtype=np.int64),
+        bias=np.zeros(n_states),
+        clock=clock,
+        gauge=np.zeros(GAUGE_SIZE),
+    )
+
+
+def new_buffers(n_outcomes: int) -> Buffers:
+    """Scratch for K outcomes; mirror maps have at most 2K + 1 vertices."""
+    return Buffers(np.zeros(n_outcomes), np.zeros(n_outcomes), np.zeros(2 * n_outcomes + 1))

@@ -1,0 +1,404 @@
+r"""Algorithm TOC-UCRL2 (section 3 of the paper): optimism, steered by theta, replanned at a threshold.
+
+Episode m starts at time tau(m) and
+
+1. computes the regions H^v_m, H^p_m from all observations before tau(m)          -> `confidence`,
+2. the optimistic rewards  r(s,a) = max over v in H^v_m(s,a) of (-theta_tau(m)).v  -> `planning`,
+3. a 1/sqrt(tau(m))-optimal optimistic policy with its certificate (gain, bias)    -> `planning`,
+4. sets theta_ref = theta_tau(m), Psi = 0, nu = 0, and follows the policy
+
+while  Psi <= Q  and  nu(s_t, pi(s_t)) < max(1, N_m(s_t, pi(s_t))); after each step the oracle makes
+theta_{t+1} and Psi grows by ||theta_{t+1} - theta_ref||_*.
+
+Q = infinity leaves the doubling of visits alone, which is UCRL2's schedule. At Q = 0 any change of theta
+ends the episode. Planning happens when the next action is asked for, never after the last step.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise._compile import once
+from equipoise.agents._kernels import ROOM_FULL, STEPS_DONE, advance, ended_by, observe_once
+from equipoise.agents.episodes import BY_RESTART, Episodes
+from equipoise.agents.memory import (
+    DRIFT,
+    ORIGIN,
+    PENDING,
+    PHASE,
+    PLANNED,
+    STATE,
+    THRESHOLD,
+    TIME,
+    Buffers,
+    new_buffers,
+    new_memory,
+)
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.bernstein import Bernstein
+from equipoise.confidence.counts import Counts, close_episode, forget, no_counts, with_room
+from equipoise.confidence.region import Region, empty_region
+from equipoise.errors import ParameterError, ProtocolError, RewardError
+from equipoise.models.base import Model, Space
+from equipoise.models.paper import bandit
+from equipoise.models.world import stream
+from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.choice import fitting_oracle
+from equipoise.planning._kernels import optimistic_rewards
+from equipoise.planning.evi import plan_in_place, workspace
+from equipoise.planning.options import Planner
+from equipoise.rewards.base import Reward
+from equipoise.rewards.norms import dual
+from equipoise.rewards.quadratic import Quadratic
+
+
+@final
+class TocUCRL2:
+    """An agent that learns an unknown Markov system while balancing its outcomes.
+
+    Parameters
+    ----------
+    space : Space
+        What the agent may know of the world: states, actions, number of outcomes, start.
+    reward : Reward
+        The concave g, to be maximised at the average outcome vector.
+    oracle : Oracle, optional
+        None: `FrankWolfe` if g is smooth, else the tuned descent that fits its norm.
+    threshold : float, optional
+        Q. None: the Lipschitz constant of g; `math.inf`: UCRL2's schedule; 0: replan whenever theta moves.
+    delta : float
+        The level of the confidence regions.
+    confidence : Confidence, optional
+        None: `Bernstein()`, the paper's; `Known(model)`: nothing to learn.
+    tolerance : float, optional
+        At which the planner stops. None: 1/sqrt(tau(m)), the paper's.
+    planner : Planner, optional
+        Further options of the planner; None: the paper's.
+
+    Examples
+    --------
+    >>> from equipoise.models import star
+    >>> from equipoise.rewards import Quadratic
+    >>> model = star(branches=3, diameter=4)
+    >>> agent = TocUCRL2(model.space, Quadratic([1 / 3, 1 / 3, 1 / 3]))
+    >>> world = model.world(seed=7)
+    >>> for _ in range(100):
+    ...     action = agent.act(world.state)
+    ...     agent.observe(*world.step(action))
+    >>> agent.t
+    101
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        reward: Reward,
+        oracle: Oracle | None = None,
+        threshold: float | None = None,
+        delta: float = 0.05,
+        confidence: Confidence | None = None,
+        tolerance: float | None = None,
+        *,
+        planner: Planner | None = None,
+    ) -> None:
+        _check_kind(space, Space, "space", "model.space")
+        _check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
+        if reward.n_outcomes != space.n_outcomes:
+            raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
+        self.space = space
+        self.reward = reward
+        self.oracle = fitting_oracle(reward) if oracle is None else oracle
+        _check_kind(self.oracle, Oracle, "oracle", "eq.oracles.FrankWolfe()")
+        self.oracle.check(reward)
+        self.confidence = Bernstein() if confidence is None else confidence
+        _check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
+        self.confidence.check(space)
+        self.threshold = None if threshold is None else _number(threshold, "threshold")
+        if self.threshold is not None and not self.threshold >= 0:
+            raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
+        self.delta = _number(delta, "delta")
+        if not 0 < self.delta < 1:
+            raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
+        self.tolerance = None if tolerance is None else _number(tolerance, "tolerance")
+        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
+            raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
+        self.planner = Planner() if planner is None else planner
+
+        self._counts = no_counts(space.n_pairs, space.n_outcomes)
+        self._memory = new_memory(space.n_states, space.n_outcomes, space.start, self.confidence.learning)
+        self._memory.theta[:] = self.oracle.first_theta(reward)
+        self._episodes = Episodes()
+        self._set_up_scratch()
+
+    # -- what a user may look at ---------------------------------------------------------------------
+
+    @property
+    def t(self) -> int:
+        """The time of the next step, from 1."""
+        return int(self._memory.clock[TIME])
+
+    @property
+    def state(self) -> int:
+        """The state in which the next step will be taken."""
+        return int(self._memory.clock[STATE])
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """theta_t: minus a supergradient of g."""
+        return self._memory.theta.copy()
+
+    @property
+    def average(self) -> NDArray[np.float64]:
+        """The average outcome vector so far; zero before the first step."""
+        return self._memory.average.copy()
+
+    @property
+    def policy(self) -> NDArray[np.int64]:
+        """The action of each state in the present episode."""
+        self._require_plan("policy")
+        return self._memory.policy.copy()
+
+    @property
+    def gain(self) -> float:
+        """The planner's optimistic average reward in the present episode."""
+        self._require_plan("gain")
+        return self._episodes.gain[-1]
+
+    @property
+    def bias(self) -> NDArray[np.float64]:
+        """The planner's bias of each state in the present episode; its least entry is zero."""
+        self._require_plan("bias")
+        return self._memory.bias.copy()
+
+    @property
+    def drift(self) -> float:
+        """Psi: how far theta has moved in the present episode, summed over its steps."""
+        return float(self._memory.gauge[DRIFT])
+
+    @property
+    def episode_starts(self) -> NDArray[np.int64]:
+        """tau(1), tau(2), ..."""
+        return np.array(self._episodes.start, dtype=np.int64)
+
+    @property
+    def episodes(self) -> Episodes:
+        """The record of all episodes."""
+        return self._episodes
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """How often each pair was visited (since the last restart, under `Doubling` with fresh counts)."""
+        return self._counts.visits + self._counts.fresh
+
+    def __repr__(self) -> str:
+        return (
+            f"TocUCRL2({self.space.n_states} states, {self.space.n_pairs} pairs, {self.reward!r}, {self.oracle!r}, "
+            f"threshold={self.threshold}, delta={self.delta}, {self.confidence!r}, tolerance={self.tolerance}; "
+            f"t={self.t})"
+        )
+
+    # -- acting ---------------------------------------------------------------------------------------
+
+    def act(self, state: int) -> int:
+        """Choose the action of time t in `state`, planning anew if the episode is over."""
+        clock = self._memory.clock
+        if clock[PENDING] >= 0:
+            raise ProtocolError(f"act: the action of time {self.t} has not been observed yet; call observe first")
+        if state != clock[STATE]:
+            came = "the start" if self.t == 1 else "the next state of the last observe"
+            raise ProtocolError(f"act: got state {state!r}; {came} was {clock[STATE]}")
+        self._be_ready()
+        action = int(self._memory.policy[clock[STATE]])
+        clock[PENDING] = self.space.first_pair[clock[STATE]] + action
+        return action
+
+    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
+        """Take in the outcomes of the last action and the state it led to."""
+        clock = self._memory.clock
+        if clock[PENDING] < 0:
+            raise ProtocolError(f"observe: no action is waiting at time {self.t}; call act first")
+        vector = self._checked_outcomes(outcomes)
+        if isinstance(next_state, bool) or not isinstance(next_state, (int, np.integer)):
+            raise ProtocolError(f"next_state: got {next_state!r}; a whole number is needed")
+        if not 0 <= next_state < self.space.n_states:
+            raise ProtocolError(f"next_state: got {next_state}; the states are 0 to {self.space.n_states - 1}")
+        self._buffers.outcome[:] = vector
+        while self._observe_once(int(next_state)) == ROOM_FULL:
+            self._make_room()
+
+    def _observe_once(self, next_state: int) -> int:
+        return observe_once(
+            *self._counts, *self._memory, *self._buffers, next_state, self._kernel.code, self._kernel.entry.address,
+            self._kernel.params, self.reward.params, dual(self.reward.norm),
+        )  # fmt: skip
+
+    # -- keeping --------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit."""
+        from equipoise.agents.checkpoint import save_agent
+
+        save_agent(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, reward: Reward | None = None) -> TocUCRL2:
+        """Read an agent written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        reward : Reward, optional
+            Needed only if the agent's reward was a `Custom` one, whose functions are not saved.
+        """
+        from equipoise.agents.checkpoint import load_agent
+
+        return load_agent(path, reward)
+
+    # -- episodes -------------------------------------------------------------------------------------
+
+    def _be_ready(self) -> None:
+        """Lines 4 to 10: make sure that the policy is one to follow at the present time."""
+        clock = self._memory.clock
+        left = self._steps_left_in_phase()
+        if clock[PHASE] == 0 or left == 0:
+            self._begin_phase()
+        if not clock[PLANNED]:
+            self._plan(BY_RESTART)
+            return
+        pair = self.space.first_pair[self.state] + self._memory.policy[self.state]
+        if ended := ended_by(self._counts.visits, self._counts.fresh, pair, clock, self._memory.gauge):
+            self._plan(ended)
+
+    def _advance(self, model: Model, rng: np.random.Generator, steps: int) -> bool:
+        """Take up to `steps` steps of the present episode in `model`; False if it ended before that."""
+        while True:
+            before = self.t
+            reason = advance(
+                *self._counts, *self._memory, *self._buffers, self._kernel.code, self._kernel.entry.address,
+                self._kernel.params, self.reward.params, dual(self.reward.norm), steps, rng, model.first_pair,
+                model.branch_first, model.branch_cumulative, model.branch_next, model.branch_row, model.rows,
+                model.noise == "bernoulli",
+            )  # fmt: skip
+            if reason != ROOM_FULL:
+                return bool(reason == STEPS_DONE)
+            steps -= self.t - before
+            self._make_room()
+
+    def _steps_left_in_phase(self) -> int | None:
+        """Until the oracle starts anew; None if it never does."""
+        if self._phase.length is None:
+            return None
+        clock = self._memory.clock
+        return int(clock[ORIGIN] + self._phase.length - (clock[TIME] - 1))
+
+    def _begin_phase(self) -> None:
+        """Start the oracle, and under `Doubling` with fresh counts everything, anew."""
+        clock = self._memory.clock
+        clock[PHASE] += 1
+        clock[ORIGIN] = clock[TIME] - 1
+        clock[PLANNED] = 0
+        self._set_up_phase()
+        self._memory.theta[:] = self._phase.oracle.first_theta(self.reward)
+        self._memory.slope[:] = 0.0
+        if not self._phase.inherit:
+            forget(self._counts)
+
+    def _plan(self, ended: int) -> None:
+        """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
+        memory = self._memory
+        now = self.t
+        tau = now if self._phase.inherit else now - int(memory.clock[ORIGIN])
+        region = self._region_with_room(self.confidence.room(self.space, self._counts))
+        self.confidence.fill(self.space, self._counts, tau, self.delta * self._phase.share, region)
+        optimistic_rewards(memory.theta, region.v_lo, region.v_hi, self._rewards)
+        self._bias[:] = memory.bias if self.planner.warm_start else 0.0
+        gain, _, sweeps = plan_in_place(
+            self.space.first_pair, region, self._rewards,
+            1.0 / math.sqrt(tau) if self.tolerance is None else self.tolerance,
+            self._policy, self._bias, self._workspace, limit=self.planner.limit,
+            relaxation=self.planner.relaxation or self.confidence.relaxation,
+        )  # fmt: skip
+        close_episode(self._counts)
+        memory.policy[:] = self._policy
+        memory.bias[:] = self._bias
+        memory.reference[:] = memory.theta
+        memory.gauge[DRIFT] = 0.0
+        memory.gauge[THRESHOLD] = self.reward.at(tau).lipschitz if self.threshold is None else self.threshold
+        memory.clock[PLANNED] = 1
+        if self._episodes.ended:
+            self._episodes.ended[-1] = ended
+        self._episodes.begin(now, gain, float(self._bias.max() - self._bias.min()), sweeps)
+
+    # -- scratch --------------------------------------------------------------------------------------
+
+    def _set_up_scratch(self) -> None:
+        """Everything that is not memory: made anew after loading."""
+        once("agent", _small_run)
+        self._buffers: Buffers = new_buffers(self.space.n_outcomes)
+        self._rewards = np.zeros(self.space.n_pairs)
+        self._policy = np.zeros(self.space.n_states, dtype=np.int64)
+        self._bias = np.zeros(self.space.n_states)
+        self._workspace = workspace(self.space.n_states)
+        self._region: Region = empty_region(self.space.n_pairs, self.space.n_outcomes, 0)
+        self._set_up_phase()
+
+    def _set_up_phase(self) -> None:
+        self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
+        self._kernel: OracleKernel = self._phase.oracle.kernel(self.reward)
+
+    def _region_with_room(self, room: int) -> Region:
+        if self._region.successor.size < room:
+            size = 2 * room
+            self._region = self._region._replace(
+                successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size)
+            )
+        return self._region
+
+    def _make_room(self) -> None:
+        self._counts: Counts = with_room(self._counts)
+
+    def _require_plan(self, what: str) -> None:
+        if not self._episodes.start:
+            raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
+
+    def _checked_outcomes(self, outcomes: ArrayLike) -> NDArray[np.float64]:
+        try:
+            vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ProtocolError(f"outcomes: got {outcomes!r}; a vector of numbers is needed") from None
+        if vector.shape != (self.space.n_outcomes,):
+            raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
+        wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))
+        if wrong.size:
+            raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
+        return vector
+
+
+def _small_run() -> None:
+    """Run every kernel once, so that all of them are compiled and cached."""
+    model = bandit(2)
+    agent = TocUCRL2(model.space, Quadratic([0.5, 0.5]))
+    agent.observe([1.0, 0.0], 0 * agent.act(0))
+    for _ in range(4):
+        agent._be_ready()
+        agent._advance(model, stream(model, 0, agent.t), 4)
+
+
+def _number(value: float, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}: got {value!r}; a number is needed") from None
+
+
+def _check_kind(value: object, kind: type, name: str, example: str) -> None:
+    if not isinstance(value, kind):
+        raise ParameterError(
+            f"{name}: got {type(value).__name__}; a {kind.__name__} is needed, for instance {example}"
+        )

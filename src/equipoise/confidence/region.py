@@ -1,0 +1,44 @@
+"""The shape of every confidence region: what a confidence fills in and all that the planner sees.
+
+For a state-action pair, a region says
+
+    v_lo[k] <= mean outcome k <= v_hi[k]                     for each of the K outcomes,
+    lo[i]   <= probability of successor[i] <= hi[i]          for each successor listed,
+    0       <= probability of s' <= rest                     for every state s' that is not listed,
+
+together with probabilities summing to one. The successors of `pair` are listed at positions
+first[pair] to first[pair + 1]. Listing only what was seen is what keeps the planner sparse: for the
+paper's regions every successor never seen has the same interval.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Region(NamedTuple):
+    """Bounds on transitions and mean outcomes, for all pairs."""
+
+    first: NDArray[np.int64]
+    successor: NDArray[np.int64]
+    lo: NDArray[np.float64]
+    hi: NDArray[np.float64]
+    rest: NDArray[np.float64]
+    v_lo: NDArray[np.float64]
+    v_hi: NDArray[np.float64]
+
+
+def empty_region(n_pairs: int, n_outcomes: int, room: int) -> Region:
+    """A region with room for `room` listed successors in all, to be filled."""
+    return Region(
+        first=np.zeros(n_pairs + 1, dtype=np.int64),
+        successor=np.zeros(room, dtype=np.int64),
+        lo=np.zeros(room),
+        hi=np.zeros(room),
+        rest=np.zeros(n_pairs),
+        v_lo=np.zeros((n_pairs, n_outcomes)),
+        v_hi=np.zeros((n_pairs, n_outcomes)),
+    )

@@ -1,0 +1,72 @@
+"""Checks shared by the worlds: each returns a clean value or raises a `ModelError` that names the culprit."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import ModelError
+
+
+def checked_integer(x: Any, name: str, low: int, high: int | None = None) -> int:
+    """Return an integer in [low, high], or raise an error that names it.
+
+    >>> checked_integer(3, "length", 1)
+    3
+    """
+    try:
+        if isinstance(x, bool | np.bool_):
+            raise TypeError
+        value = operator.index(x)
+    except TypeError:
+        raise ModelError(f"{name}: got {x!r}; an integer is needed") from None
+    if value < low or (high is not None and value > high):
+        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ModelError(f"{name}: got {value}; it must be {wanted}")
+    return value
+
+
+def checked_probability(x: Any, name: str) -> float:
+    """Return a number in [0, 1], or raise an error that names it."""
+    try:
+        value = float(x)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: got {x!r}; a number is needed") from None
+    if math.isnan(value) or not 0.0 <= value <= 1.0:
+        raise ModelError(f"{name}: got {value}; it must lie in [0, 1]")
+    return value
+
+
+def checked_list(x: Any, name: str, size: int | None = None, per: str = "") -> list[Any]:
+    """Return the entries of a sequence, of the given length, or raise an error that names it."""
+    if isinstance(x, str | bytes) or not isinstance(x, Iterable):
+        raise ModelError(f"{name}: got {x!r}; a sequence is needed")
+    entries = list(x)
+    if size is not None and len(entries) != size:
+        raise ModelError(f"{name}: got {len(entries)} entries; {size} are needed, one for each {per}")
+    return entries
+
+
+def checked_numbers(x: Any, name: str, size: int | None = None, per: str = "") -> NDArray[np.float64]:
+    """Return a vector of numbers, of the given length and not yet checked for their range."""
+    try:
+        vector = np.array(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: got {x!r}; a vector of numbers is needed") from None
+    if vector.ndim != 1:
+        raise ModelError(f"{name}: got an array of shape {vector.shape}; a vector of numbers is needed")
+    if size is not None and vector.size != size:
+        raise ModelError(f"{name}: got {vector.size} entries; {size} are needed, one for each {per}")
+    return vector
+
+
+def checked_noise(x: Any) -> str:
+    """Return the name of a noise that exists."""
+    if not isinstance(x, str) or x not in ("bernoulli", "none"):
+        raise ModelError(f"noise: got {x!r}; 'bernoulli' or 'none' is needed")
+    return x

@@ -1,0 +1,148 @@
+"""Compiled pieces of a world: its sampler, and the sweeps behind its hitting times.
+
+`sample` is the one place where a world's randomness is made, for `World.step` and for the compiled
+simulation alike. From a uniform u it takes the first branch j of the pair with u < cumulative[j].
+
+Hitting times. For a target z let T be the operator on positive vectors u over the states other than z,
+
+    (Tu)(s) = 1 + min_a sum_{s' != z} p(s'|s,a) u(s'),
+
+whose only fixed point is h. With r = Tu - u, and because T(cu) = 1 - c + c(u + r),
+
+    c (1 - max r) >= 1  implies  T(cu) <= cu, hence  h <= cu;
+    c (1 - min r) <= 1  implies  T(cu) >= cu, hence  h >= cu.
+
+So any u gives u / (1 - min r) <= h <= u / (1 - max r), and `bound_hitting` improves u by sweeps in place
+(in order of distance from z), rescaled between them, until the bounds settle what was asked.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from equipoise._compile import kernel
+
+_FEW: Final = 16  # up to so many branches are scanned one by one
+_CHECK_EVERY: Final = 4  # sweeps between two looks at the bounds
+
+
+@kernel
+def sample(  # type: ignore[no-untyped-def]
+    rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, out
+):
+    """Draw the outcomes of `pair` into `out` and return the next state: 1 draw, or 1 + K if `bernoulli`."""
+    u = rng.random()
+    j = branch_first[pair]
+    last = branch_first[pair + 1] - 1
+    if last - j < _FEW:
+        while u >= branch_cumulative[j] and j < last:
+            j += 1
+    else:
+        while j < last:
+            middle = (j + last) >> 1
+            if u < branch_cumulative[middle]:
+                last = middle
+            else:
+                j = middle + 1
+    row = branch_row[j]
+    if bernoulli:
+        for k in range(out.shape[0]):
+            out[k] = 1.0 if rng.random() < rows[row, k] else 0.0
+    else:
+        for k in range(out.shape[0]):
+            out[k] = rows[row, k]
+    return branch_next[j]
+
+
+@kernel
+def cumulate(branch_first, probability, out):  # type: ignore[no-untyped-def]
+    """Cumulative probabilities within each pair; the last one is exactly 1."""
+    for pair in range(branch_first.shape[0] - 1):
+        total = 0.0
+        for j in range(branch_first[pair], branch_first[pair + 1]):
+            total += probability[j]
+            out[j] = min(total, 1.0)
+        out[branch_first[pair + 1] - 1] = 1.0
+
+
+@kernel
+def breadth_first(reverse_first, reverse_state, target, order, distance):  # type: ignore[no-untyped-def]
+    """Fill `order` and `distance` (-1: cannot) with the states that can reach `target`; return how many."""
+    distance[:] = -1
+    distance[target] = 0
+    order[0] = target
+    found = 1
+    done = 0
+    while done < found:
+        s = order[done]
+        done += 1
+        for i in range(reverse_first[s], reverse_first[s + 1]):
+            before = reverse_state[i]
+            if distance[before] < 0:
+                distance[before] = distance[s] + 1
+                order[found] = before
+                found += 1
+    return found
+
+
+@kernel
+def approach(first_pair, first, state, distance, policy):  # type: ignore[no-untyped-def]
+    """Choose in every state the first pair with a successor nearest to the target."""
+    for s in range(first_pair.shape[0] - 1):
+        nearest = -1
+        for pair in range(first_pair[s], first_pair[s + 1]):
+            for i in range(first[pair], first[pair + 1]):
+                if nearest < 0 or distance[state[i]] < nearest:
+                    nearest = distance[state[i]]
+                    policy[s] = pair
+
+
+@kernel
+def _backup(first_pair, first, state, probability, s, u):  # type: ignore[no-untyped-def]
+    least = math.inf
+    for pair in range(first_pair[s], first_pair[s + 1]):
+        total = 1.0
+        for i in range(first[pair], first[pair + 1]):
+            total += probability[i] * u[state[i]]
+        least = min(least, total)
+    return least
+
+
+@kernel
+def bound_hitting(  # type: ignore[no-untyped-def]
+    first_pair, first, state, probability, target, order, enough, tolerance, sweeps, u
+):
+    """Improve `u` (positive, zero at `target`) and bound the largest optimal time to reach `target`.
+
+    Stops when the upper bound is at most `enough`, when the lower one is above it, when the two agree to
+    the relative `tolerance`, or after so many `sweeps`. The time of return to `target` counts.
+    """
+    n = first_pair.shape[0] - 1
+    below, above = 0.0, math.inf
+    for sweep in range(1, sweeps + 1):
+        for i in range(1, n):
+            s = order[i]
+            u[s] = _backup(first_pair, first, state, probability, s, u)
+        if sweep % _CHECK_EVERY != 1 and sweep != sweeps:
+            continue
+        least, most, total, tallest = math.inf, -math.inf, 0.0, 0.0
+        for i in range(1, n):
+            s = order[i]
+            r = _backup(first_pair, first, state, probability, s, u) - u[s]
+            least, most, total = min(least, r), max(most, r), total + r
+            tallest = max(tallest, u[s])
+        if n == 1:
+            least = most = 0.0
+        if most >= 1.0 or least >= 1.0:
+            continue
+        back = _backup(first_pair, first, state, probability, target, u) - 1.0
+        low, high = 1.0 / (1.0 - least), 1.0 / (1.0 - most)
+        below = max(below, max(low * tallest, 1.0 + low * back))
+        above = min(above, max(high * tallest, 1.0 + high * back))
+        if above <= enough or below > enough or high <= low * (1.0 + tolerance):
+            break
+        scale = 1.0 / (1.0 - total / (n - 1)) if n > 1 else 1.0
+        for s in range(n):
+            u[s] *= scale
+    return below, above

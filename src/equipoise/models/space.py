@@ -1,0 +1,181 @@
+"""What an agent may know of a world: the states, the start, the actions of each state, and K.
+
+State-action pairs are numbered flat, ``pair = first_pair[s] + a``. The mean outcomes v(s,a) of some pairs
+may be told in advance; the transition probabilities never are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.errors import ModelError
+from equipoise.models._checks import checked_integer, checked_list, checked_numbers
+
+Vector = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself, C-contiguous, with its writeable flag off."""
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array
+
+
+def pairs_of(n_actions: Iterable[int]) -> Index:
+    """Return first_pair, of length S + 1, from the number of actions of each state."""
+    return np.concatenate([[0], np.cumsum(list(n_actions), dtype=np.int64)]).astype(np.int64)
+
+
+@final
+class Space:
+    """All that an agent may know of a world; immutable.
+
+    Parameters
+    ----------
+    n_actions : sequence of int
+        How many actions each state has; its length is the number of states.
+    n_outcomes : int
+        K, the length of the outcome vector.
+    start : int
+        The first state.
+    known : mapping, optional
+        ``{(state, action): outcome vector}``: mean outcomes told in advance.
+
+    Attributes
+    ----------
+    n_states, n_pairs, n_outcomes, start : int
+        S, the number of state-action pairs, K, and s_1.
+    n_actions : tuple of int
+        By state.
+    first_pair : numpy.ndarray
+        Of length S + 1; the pairs of state s are ``first_pair[s] ... first_pair[s + 1] - 1``.
+    state_of : numpy.ndarray
+        The state of every pair.
+    known_mask : numpy.ndarray
+        Whether a pair's mean outcomes are told.
+    known_outcomes : numpy.ndarray
+        These, one row a pair; zero where they are not.
+
+    Examples
+    --------
+    >>> space = Space(n_actions=[2, 3, 1], n_outcomes=2, known={(1, 2): [0.5, 1.0]})
+    >>> space.n_states, space.n_pairs, space.pair(1, 2)
+    (3, 6, 4)
+    >>> space.known_outcomes[4].tolist()
+    [0.5, 1.0]
+    """
+
+    n_states: int
+    n_pairs: int
+    n_outcomes: int
+    start: int
+    n_actions: tuple[int, ...]
+    first_pair: Index
+    state_of: Index
+    known_mask: Mask
+    known_outcomes: Vector
+
+    def __init__(
+        self,
+        n_actions: Iterable[int],
+        n_outcomes: int,
+        start: int = 0,
+        known: Mapping[tuple[int, int], ArrayLike] | None = None,
+    ) -> None:
+        counts = [
+            checked_integer(count, f"n_actions, state {s}", 1)
+            for s, count in enumerate(checked_list(n_actions, "n_actions"))
+        ]
+        if not counts:
+            raise ModelError("n_actions: got no entries; at least one state is needed")
+        K = checked_integer(n_outcomes, "n_outcomes", 1)
+        start = checked_integer(start, "start", 0, len(counts) - 1)
+        first_pair = pairs_of(counts)
+        mask = np.zeros(first_pair[-1], np.bool_)
+        outcomes = np.zeros((first_pair[-1], K))
+        if known is not None and not isinstance(known, Mapping):
+            raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
+        for key, told in (known or {}).items():
+            pair = checked_pair(key, first_pair, "known")
+            where = f"known, state {key[0]}, action {key[1]}"
+            mean = checked_numbers(told, where, K, "outcome")
+            wrong = np.flatnonzero(~((mean >= 0.0) & (mean <= 1.0)))
+            if wrong.size:
+                raise ModelError(f"{where}, outcome {wrong[0]}: got {mean[wrong[0]]}; it must lie in [0, 1]")
+            mask[pair] = True
+            outcomes[pair] = mean
+        self._fill(first_pair, start, mask, outcomes)
+
+    @classmethod
+    def _of_arrays(cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> Space:
+        """Build from arrays that are known to be right."""
+        space = object.__new__(cls)
+        space._fill(first_pair, start, known_mask, known_outcomes)
+        return space
+
+    def _fill(self, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> None:
+        counts = np.diff(first_pair)
+        self.__dict__.update(
+            n_states=counts.size,
+            n_pairs=int(first_pair[-1]),
+            n_outcomes=known_outcomes.shape[1],
+            start=start,
+            n_actions=tuple(counts.tolist()),
+            first_pair=sealed(first_pair),
+            state_of=sealed(np.repeat(np.arange(counts.size), counts)),
+            known_mask=sealed(known_mask),
+            known_outcomes=sealed(known_outcomes),
+        )
+
+    def pair(self, state: int, action: int) -> int:
+        """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair."""
+        return checked_pair((state, action), self.first_pair, "pair")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Space is immutable: {name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Space):
+            return NotImplemented
+        return (
+            self.start == other.start
+            and np.array_equal(self.first_pair, other.first_pair)
+            and np.array_equal(self.known_mask, other.known_mask)
+            and np.array_equal(self.known_outcomes, other.known_outcomes)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Space:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Space:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Unpickled arrays are writeable again, and would be of another type for the kernels.
+        return Space._of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Space({self.n_states} states, {self.n_pairs} pairs, {self.n_outcomes} outcomes, "
+            f"start={self.start}, {int(self.known_mask.sum())} known)"
+        )
+
+
+def checked_pair(key: Any, first_pair: Index, name: str) -> int:
+    """Return the flat number of the pair ``(state, action)``, or raise an error that names it."""
+    try:
+        state, action = key
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: got {key!r}; a pair (state, action) is needed") from None
+    state = checked_integer(state, f"{name}, state", 0, first_pair.size - 2)
+    count = int(first_pair[state + 1] - first_pair[state])
+    action = checked_integer(action, f"{name}, state {state}, action", 0, count - 1)
+    return int(first_pair[state]) + action

@@ -1,0 +1,128 @@
+"""A world at work: a hidden model, a state, and a stream of random numbers.
+
+The stream is ``Generator(PCG64(SeedSequence(seed)))``, and each step consumes the same number of uniform
+draws: one for the branch, and with Bernoulli noise K more for the outcomes, in their order. So the
+randomness of step t is a function of the seed and of t alone: it depends neither on what was done before
+nor on whether the steps are taken one by one or in a compiled loop.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import ParameterError, ProtocolError
+from equipoise.models._kernels import sample
+from equipoise.models.space import Space
+
+if TYPE_CHECKING:
+    from equipoise.models.base import Model
+
+Seed = int | np.random.SeedSequence
+
+
+def draws_per_step(model: Model) -> int:
+    """How many uniform numbers one step consumes: 1, or 1 + K with Bernoulli noise."""
+    return 1 + (model.n_outcomes if model.noise == "bernoulli" else 0)
+
+
+def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
+    """Return the world's random stream, positioned before step `t` (the first step is 1).
+
+    >>> from equipoise.models import riverswim
+    >>> model = riverswim(6)
+    >>> rng = stream(model, seed=7)
+    >>> skipped = [rng.random() for _ in range(2 * draws_per_step(model))]
+    >>> stream(model, seed=7, t=3).random() == rng.random()
+    True
+    """
+    t = _checked(t, "t", 1)
+    sequence = seed
+    if not isinstance(seed, np.random.SeedSequence):
+        sequence = np.random.SeedSequence(_checked(seed, "seed", 0))
+    bits = np.random.PCG64(sequence)
+    bits.advance((t - 1) * draws_per_step(model))
+    return np.random.Generator(bits)
+
+
+@final
+class World:
+    """A simulator of a model that shows states and outcomes only; made by `Model.world`.
+
+    Attributes
+    ----------
+    space : Space
+        What may be known in advance.
+    state : int
+        The current state.
+    t : int
+        How many steps have been taken.
+
+    Examples
+    --------
+    >>> from equipoise.models import star
+    >>> world = star(branches=2, diameter=2).world(seed=0)
+    >>> outcomes, state = world.step(1)
+    >>> outcomes.tolist(), state
+    ([0.0, 0.0], 2)
+    >>> outcomes, state = world.step(0)
+    >>> outcomes.tolist(), state, world.t
+    ([0.0, 1.0], 2, 2)
+    """
+
+    def __init__(self, model: Model, seed: Seed) -> None:
+        self._rng = stream(model, seed)
+        self._model = model
+        self._arrays = (
+            model.branch_first,
+            model.branch_cumulative,
+            model.branch_next,
+            model.branch_row,
+            model.rows,
+            model.noise == "bernoulli",
+        )
+        self.state: int = model.start
+        self.t: int = 0
+
+    @property
+    def space(self) -> Space:
+        """What may be known in advance."""
+        return self._model.space
+
+    def step(self, action: int) -> tuple[NDArray[np.float64], int]:
+        """Take an action; return the outcomes and the next state.
+
+        Raises
+        ------
+        ProtocolError
+            When the current state has no such action.
+        """
+        first, end = self._model.first_pair[self.state], self._model.first_pair[self.state + 1]
+        try:
+            chosen = operator.index(action)
+        except TypeError:
+            chosen = -1
+        if not 0 <= chosen < end - first:
+            raise ProtocolError(
+                f"state {self.state}: got the action {action!r}; an integer from 0 to {end - first - 1} is needed"
+            )
+        outcomes = np.empty(self._model.n_outcomes)
+        self.state = int(sample(self._rng, first + chosen, *self._arrays, outcomes))
+        self.t += 1
+        return outcomes, self.state
+
+    def __repr__(self) -> str:
+        return f"World(state={self.state}, t={self.t})"
+
+
+def _checked(x: Any, name: str, low: int) -> int:
+    try:
+        value = operator.index(x)
+    except TypeError:
+        raise ParameterError(f"{name}: got {x!r}; an integer is needed") from None
+    if value < low:
+        raise ParameterError(f"{name}: got {value}; it must be at least {low}")
+    return value

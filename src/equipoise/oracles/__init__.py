@@ -1,0 +1,24 @@
+"""Oracles make theta_{t+1} from the outcomes: online convex optimisation on the dual of the reward."""
+
+from equipoise.oracles.base import Oracle
+from equipoise.oracles.choice import fitting_oracle
+from equipoise.oracles.doubling import Doubling
+from equipoise.oracles.frank_wolfe import FrankWolfe
+from equipoise.oracles.gradient_descent import TunedGradientDescent
+from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.mirror_maps import Box, CrossPolytope, EuclideanBall, MirrorMap, SignedSimplex, SlackSimplex
+
+__all__ = [
+    "Box",
+    "CrossPolytope",
+    "Doubling",
+    "EuclideanBall",
+    "FrankWolfe",
+    "MirrorMap",
+    "Oracle",
+    "SignedSimplex",
+    "SlackSimplex",
+    "TunedGradientDescent",
+    "TunedMirrorDescent",
+    "fitting_oracle",
+]

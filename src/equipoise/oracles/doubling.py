@@ -1,0 +1,64 @@
+"""The anytime form of mirror descent (appendix C.4.2, Algorithm TOC-UCRL2-Anytime-TMD).
+
+Mega-episode h = 1, 2, ... lasts 2^h steps and runs TOC-UCRL2 with TMD(F, 2^h). (The paper writes
+TMD(F, H), and uses delta_start before setting it.)
+
+`inherit=False`, the algorithm as displayed: every mega-episode starts from nothing, with its own clock and
+with delta / 2^h, which sums to delta.
+
+`inherit=True`, the remark above the display: counts are kept, and with them the one clock tau and the one
+confidence event of level delta over all time; only the oracle starts anew, and a new episode with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.mirror_maps import MirrorMap
+from equipoise.rewards.base import Reward
+
+
+@final
+class Doubling(Oracle):
+    """Mirror descent restarted with a doubled horizon.
+
+    Parameters
+    ----------
+    mirror_map : MirrorMap
+        To fit the reward's norm.
+    inherit : bool
+        Whether a mega-episode keeps the counts of the one before.
+    """
+
+    def __init__(self, mirror_map: MirrorMap, inherit: bool = False) -> None:
+        self.mirror_map = mirror_map
+        self.inherit = bool(inherit)
+        self._first = TunedMirrorDescent(mirror_map, 2)
+
+    def phase(self, index: int) -> Phase:
+        """Mega-episode `index`, of 2^index steps."""
+        length = 2**index
+        share = 1.0 if self.inherit else 0.5**index
+        return Phase(TunedMirrorDescent(self.mirror_map, length), length, share, self.inherit)
+
+    def check(self, reward: Reward) -> None:
+        """The mirror map must fit the reward."""
+        self._first.check(reward)
+
+    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
+        """The minimiser of F."""
+        return self._first.first_theta(reward)
+
+    def kernel(self, reward: Reward) -> OracleKernel:
+        """The step of the first mega-episode; the agent asks each phase for its own."""
+        return self._first.kernel(reward)
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The map, and whether counts are inherited."""
+        return {"mirror_map": self.mirror_map, "inherit": self.inherit}

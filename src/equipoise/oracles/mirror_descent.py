@@ -1,0 +1,64 @@
+r"""The tuned mirror descent oracle TMD(F, T) (section 5), for a horizon T known in advance.
+
+    theta_{t+1} = argmax over theta in dom F of  -theta.(eta Z_t) - F(theta),
+    Z_t = sum over q <= t of grad g*(theta_q) - V_q,     eta = L' / (||1_K|| T^{2/3}),
+
+from theta_1 = argmin F. With F_2 it is lazy projected descent, with F_inf multiplicative weights: see
+`mirror_maps`. When T is not known, `Doubling` guesses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import OracleError
+from equipoise.oracles.base import Oracle, OracleKernel
+from equipoise.oracles.mirror_maps import MirrorMap
+from equipoise.rewards.base import Reward
+
+
+@final
+class TunedMirrorDescent(Oracle):
+    """Lazy mirror descent on the dual, tuned for `horizon` steps.
+
+    Parameters
+    ----------
+    mirror_map : MirrorMap
+        `EuclideanBall`, `Box`, `SignedSimplex`, `SlackSimplex` or `CrossPolytope`, to fit the reward's norm.
+    horizon : int
+        T.
+    """
+
+    def __init__(self, mirror_map: MirrorMap, horizon: int) -> None:
+        if not isinstance(mirror_map, MirrorMap):
+            raise OracleError(f"mirror_map: got {mirror_map!r}; a MirrorMap is needed, such as EuclideanBall()")
+        if isinstance(horizon, bool) or int(horizon) != horizon or horizon < 1:
+            raise OracleError(f"horizon: got {horizon!r}; a whole number of steps >= 1 is needed")
+        self.mirror_map = mirror_map
+        self._horizon = int(horizon)
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+        return self._horizon
+
+    def check(self, reward: Reward) -> None:
+        """The mirror map must fit the reward."""
+        self.mirror_map.check(reward)
+
+    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
+        """The minimiser of F."""
+        return self.mirror_map.first_theta(reward)
+
+    def kernel(self, reward: Reward) -> OracleKernel:
+        """The mirror map's step."""
+        params = self.mirror_map.params(reward, self.mirror_map.eta(reward, self.horizon))
+        return OracleKernel(self.mirror_map.code, reward.kernels.conjugate_argmax, params)
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The map and the horizon."""
+        return {"mirror_map": self.mirror_map, "horizon": self.horizon}

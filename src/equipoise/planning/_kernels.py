@@ -1,0 +1,213 @@
+"""The kernels of extended value iteration: one sweep in O(S log S + listed successors).
+
+The inner maximum of a sweep is, for each pair,
+
+    max { sum over s' of p(s') u(s') : lo <= p <= hi, sum of p = 1 },
+
+solved by starting from p = lo and giving the mass that is left to the best states first. Every state
+that a region does not list has the interval [0, rest]. So the states are put in order of u once a
+sweep, with prefix sums of u over that order; a pair then walks its listed successors by rank, and the
+run of unlisted states between two of them takes `rest` each and costs O(1).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+
+from equipoise._compile import kernel
+
+_TIE = 1e-12
+_SHORT = 16
+
+
+@kernel
+def _insert(u, order, limit):
+    """Insertion sort of `order` by decreasing u; gives up (False) after `limit` shifts."""
+    shifts = 0
+    for i in range(1, order.shape[0]):
+        state = order[i]
+        key = u[state]
+        j = i
+        while j > 0 and u[order[j - 1]] < key:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = state
+        shifts += i - j
+        if shifts > limit:
+            return False
+    return True
+
+
+@kernel
+def _merge_sort(u, order, scratch):
+    """Bottom-up stable merge sort of `order` by decreasing u."""
+    n = order.shape[0]
+    width = 1
+    while width < n:
+        for left in range(0, n, 2 * width):
+            middle = min(left + width, n)
+            right = min(left + 2 * width, n)
+            i = left
+            j = middle
+            for k in range(left, right):
+                if i < middle and (j >= right or u[order[i]] >= u[order[j]]):
+                    scratch[k] = order[i]
+                    i += 1
+                else:
+                    scratch[k] = order[j]
+                    j += 1
+        for k in range(n):
+            order[k] = scratch[k]
+        width *= 2
+
+
+@kernel
+def rank_states(u, order, rank, prefix, scratch):
+    """Put the states in decreasing order of u; from one sweep to the next the order hardly changes."""
+    n = order.shape[0]
+    if not _insert(u, order, 4 * n + 64):
+        _merge_sort(u, order, scratch)
+    total = 0.0
+    for i in range(n):
+        rank[order[i]] = i
+        prefix[i] = total
+        total += u[order[i]]
+    prefix[n] = total
+
+
+@kernel
+def _sort_by_rank(begin, end, successor, lo, hi, rank):
+    """Shell sort of a pair's listed successors by rank, in place; one plain insertion pass if short."""
+    gap = 1
+    if end - begin > _SHORT:
+        while gap < (end - begin) // 9:
+            gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            state = successor[i]
+            key = rank[state]
+            if rank[successor[i - gap]] > key:
+                low = lo[i]
+                high = hi[i]
+                j = i
+                while j >= begin + gap and rank[successor[j - gap]] > key:
+                    successor[j] = successor[j - gap]
+                    lo[j] = lo[j - gap]
+                    hi[j] = hi[j - gap]
+                    j -= gap
+                successor[j] = state
+                lo[j] = low
+                hi[j] = high
+        gap //= 3
+
+
+@kernel
+def inner_maximum(begin, end, successor, lo, hi, rest, u, order, rank, prefix):
+    """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
+    _sort_by_rank(begin, end, successor, lo, hi, rank)
+    n_states = order.shape[0]
+    value = 0.0
+    free = 1.0
+    for i in range(begin, end):
+        value += lo[i] * u[successor[i]]
+        free -= lo[i]
+    position = 0
+    i = begin
+    while free > 0.0:
+        stop = rank[successor[i]] if i < end else n_states
+        run = stop - position
+        if run > 0 and rest > 0.0:
+            if run * rest <= free:
+                value += rest * (prefix[stop] - prefix[position])
+                free -= run * rest
+            else:
+                whole = min(int(free / rest), run - 1)
+                reached = position + whole
+                value += rest * (prefix[reached] - prefix[position])
+                value += (free - whole * rest) * u[order[reached]]
+                break
+        if i >= end:
+            break
+        room = min(hi[i] - lo[i], free)
+        value += room * u[successor[i]]
+        free -= room
+        position = stop + 1
+        i += 1
+    return value
+
+
+@kernel
+def sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy):
+    """One application of the optimistic Bellman operator, with the greedy policy.
+
+    An action replaces the best so far only when it is better by more than 1e-12 max(1, |best|): ties go
+    to the lowest index, on every machine.
+    """
+    rank_states(u, order, rank, prefix, scratch)
+    for s in range(u.shape[0]):
+        top = -np.inf
+        best = -np.inf
+        choice = 0
+        for pair in range(first_pair[s], first_pair[s + 1]):
+            value = reward[pair] + inner_maximum(
+                first[pair], first[pair + 1], successor, lo, hi, rest[pair], u, order, rank, prefix
+            )
+            top = max(top, value)
+            if best == -np.inf or value > best + _TIE * max(1.0, abs(best)):
+                best = value
+                choice = pair - first_pair[s]
+        u_next[s] = top
+        policy[s] = choice
+
+
+@kernel
+def iterate(
+    first_pair, first, successor, lo, hi, rest, reward, tolerance, limit, relaxation,
+    u, order, rank, prefix, scratch, u_next, policy, found,
+):  # fmt: skip
+    """Value iteration from `u` until the span of the last difference is at most `tolerance`.
+
+    `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `found`
+    receives the gain (the largest entry of the last difference), the span, and the number of sweeps;
+    the return value says whether the tolerance was reached.
+
+    With `relaxation` below one the step is u + relaxation (Tu - u), which also converges on periodic
+    models; what is certified, the difference Tu - u, is the same.
+    """
+    n_states = u.shape[0]
+    for s in range(n_states):
+        order[s] = s
+    for count in range(1, limit + 1):
+        sweep(
+            first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy
+        )
+        largest = -np.inf
+        smallest = np.inf
+        for s in range(n_states):
+            difference = u_next[s] - u[s]
+            largest = max(largest, difference)
+            smallest = min(smallest, difference)
+        found[0] = largest
+        found[1] = largest - smallest
+        found[2] = count
+        if largest - smallest <= tolerance:
+            return True
+        base = np.inf
+        for s in range(n_states):
+            u[s] += relaxation * (u_next[s] - u[s])
+            base = min(base, u[s])
+        for s in range(n_states):
+            u[s] -= base
+    return False
+
+
+@kernel
+def optimistic_rewards(theta, v_lo, v_hi, out):
+    """Eq. (opt_reward): r(s,a) = max over v in H^v(s,a) of (-theta).v, coordinate by coordinate."""
+    for pair in range(v_lo.shape[0]):
+        total = 0.0
+        for k in range(theta.shape[0]):
+            total += max(-theta[k] * v_lo[pair, k], -theta[k] * v_hi[pair, k])
+        out[pair] = total

@@ -1,0 +1,155 @@
+r"""Extended value iteration (appendix B.1 of the paper, Algorithm EVI, after Jaksch et al. 2010).
+
+From u_0 = 0, with r the optimistic rewards and H^p the region around the transitions,
+
+    u_{i+1}(s) = max_a { r(s,a) + max over p in H^p(s,a) of sum_s' p(s') u_i(s') },
+
+until  max_s (u_{i+1} - u_i) - min_s (u_{i+1} - u_i) <= epsilon.  What is returned is the paper's
+certificate: the greedy policy of the last sweep, gain = max_s (u_{i+1} - u_i)(s) and bias = u_i, which satisfy
+
+    gain + bias(s) >= r(s,a) + sum_s' p(s') bias(s')     for every pair and every p in H^p(s,a),
+
+so the gain is an upper bound on the optimal average reward of every model in the region, within epsilon.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.confidence.region import Region
+from equipoise.errors import ConvergenceError, ParameterError
+from equipoise.planning._kernels import iterate
+
+SWEEP_LIMIT: Final = 1_000_000
+
+
+class Workspace(NamedTuple):
+    """Buffers of the planner, for `n_states` states; reused from plan to plan."""
+
+    order: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    prefix: NDArray[np.float64]
+    scratch: NDArray[np.int64]
+    u_next: NDArray[np.float64]
+    found: NDArray[np.float64]
+
+
+def workspace(n_states: int) -> Workspace:
+    """Buffers for a planner on `n_states` states."""
+    return Workspace(
+        order=np.zeros(n_states, dtype=np.int64),
+        rank=np.zeros(n_states, dtype=np.int64),
+        prefix=np.zeros(n_states + 1),
+        scratch=np.zeros(n_states, dtype=np.int64),
+        u_next=np.zeros(n_states),
+        found=np.zeros(3),
+    )
+
+
+class Plan(NamedTuple):
+    """A policy with its certificate."""
+
+    policy: NDArray[np.int64]
+    gain: float
+    bias: NDArray[np.float64]
+    span: float
+    sweeps: int
+
+
+def plan_in_place(
+    first_pair: NDArray[np.int64],
+    region: Region,
+    reward: NDArray[np.float64],
+    tolerance: float,
+    policy: NDArray[np.int64],
+    bias: NDArray[np.float64],
+    buffers: Workspace,
+    *,
+    limit: int = SWEEP_LIMIT,
+    relaxation: float = 1.0,
+) -> tuple[float, float, int]:
+    """Plan from the `bias` given, into `policy` and `bias`; returns gain, span and sweeps.
+
+    The listed successors of `region` are reordered within each pair.
+    """
+    reached = iterate(
+        first_pair, region.first, region.successor, region.lo, region.hi, region.rest,
+        reward, tolerance, limit, relaxation, bias,
+        buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy, buffers.found,
+    )  # fmt: skip
+    gain, span, sweeps = (float(x) for x in buffers.found)
+    if not reached:
+        raise ConvergenceError(
+            f"extended value iteration: span {span:.3g} after {limit} sweeps, tolerance {tolerance:.3g}; "
+            "raise the tolerance, or the limit"
+            + ("" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic")
+        )
+    return gain, span, int(sweeps)
+
+
+def extended_value_iteration(
+    first_pair: ArrayLike,
+    region: Region,
+    reward: ArrayLike,
+    tolerance: float,
+    *,
+    limit: int = SWEEP_LIMIT,
+    relaxation: float = 1.0,
+    bias: ArrayLike | None = None,
+) -> Plan:
+    """Plan optimistically over a region.
+
+    Parameters
+    ----------
+    first_pair : array of int, length S + 1
+        Where the pairs of each state begin.
+    region : Region
+        Bounds on the transitions; not changed.
+    reward : array of float
+        One reward for each pair.
+    tolerance : float
+        The span at which to stop.
+    limit : int
+        Sweeps before giving up with `ConvergenceError`.
+    relaxation : float in (0, 1]
+        1 is the paper's iteration; below 1 it converges on periodic models too.
+    bias : array of float, optional
+        Where to start; zero, as in the paper, by default.
+
+    Examples
+    --------
+    Two states, one action each, going round: the gain is the mean of the two rewards.
+
+    >>> import numpy as np
+    >>> region = Region(
+    ...     first=np.array([0, 1, 2]), successor=np.array([1, 0]),
+    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
+    ... )
+    >>> plan = extended_value_iteration([0, 1, 2], region, [1.0, 0.0], 1e-9, relaxation=0.5)
+    >>> round(plan.gain, 6), plan.bias.round(6).tolist()
+    (0.5, [0.5, 0.0])
+    """
+    pairs = np.array(first_pair, dtype=np.int64)
+    rewards = np.array(reward, dtype=np.float64)
+    n_states = pairs.size - 1
+    if n_states < 1 or rewards.shape != (pairs[-1],) or region.rest.shape != rewards.shape:
+        raise ParameterError(
+            f"reward: got shape {rewards.shape} for {pairs[-1]} pairs and a region of {region.rest.size}"
+        )
+    if not np.isfinite(rewards).all():
+        raise ParameterError(f"reward[{np.flatnonzero(~np.isfinite(rewards))[0]}]: a finite number is needed")
+    if not tolerance >= 0:
+        raise ParameterError(f"tolerance: got {tolerance}; it must be a number >= 0")
+    if not 0 < relaxation <= 1:
+        raise ParameterError(f"relaxation: got {relaxation}; it must lie in (0, 1]")
+    own = Region(*(np.array(part) for part in region))
+    start = np.zeros(n_states) if bias is None else np.array(bias, dtype=np.float64)
+    policy = np.zeros(n_states, dtype=np.int64)
+    gain, span, sweeps = plan_in_place(
+        pairs, own, rewards, float(tolerance), policy, start, workspace(n_states),
+        limit=limit, relaxation=relaxation,
+    )  # fmt: skip
+    return Plan(policy, gain, start, span, sweeps)

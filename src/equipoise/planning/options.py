@@ -1,0 +1,35 @@
+"""How an agent runs its planner: the paper's way by default, accelerations by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from equipoise.errors import ParameterError
+from equipoise.planning.evi import SWEEP_LIMIT
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Options of extended value iteration.
+
+    Parameters
+    ----------
+    warm_start : bool
+        Start from the bias of the last plan instead of zero. Fewer sweeps; other policies may be returned
+        within the same tolerance, so the trajectory is another one.
+    relaxation : float in (0, 1], optional
+        The step of the iteration. None: what the confidence asks for, which is 1, the paper's, unless the
+        regions may be periodic.
+    limit : int
+        Sweeps before a plan is given up with `ConvergenceError`.
+    """
+
+    warm_start: bool = False
+    relaxation: float | None = None
+    limit: int = SWEEP_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.relaxation is not None and not 0 < self.relaxation <= 1:
+            raise ParameterError(f"relaxation: got {self.relaxation}; it must lie in (0, 1]")
+        if int(self.limit) != self.limit or self.limit < 1:
+            raise ParameterError(f"limit: got {self.limit}; a whole number >= 1 is needed")

@@ -1,0 +1,164 @@
+"""The maximiser of g(w) + theta.w over [0,1]^K by iteration, for a reward whose conjugate has no closed form.
+
+Write G = grad g(w) + theta. Concavity bounds what is missing at w by the Frank-Wolfe gap, sum_k max(G_k (1
+- w_k), -G_k w_k), so each method knows how good its answer is.
+
+`smooth_ascent`
+    Accelerated projected gradient with step 1/beta, beta the Euclidean smoothness, momentum restarted when
+    it points downhill, extrapolated points clipped to the box. Ends when the gap is at most the tolerance;
+    at the limit of iterations the point with the smallest gap is returned.
+
+`cutting_ascent`
+    For g that is not smooth. K = 1: bisection on the sign of G, exact. K > 1: the ellipsoid method with deep
+    cuts, from the ball around the box; every centre, moved into the box, is a candidate for the answer. The
+    ellipsoid is kept as {c + B z: |z| <= 1}, which rounding cannot spoil. No point of it beats the centre by
+    more than |B'G|: that is the certificate it stops by.
+
+Both allocate a few vectors: they are fit for rewards of a few outcomes, not for the fastest loops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equipoise._compile import call_entry, kernel
+
+
+@kernel
+def smooth_ascent(gradient, t, theta, params, out, beta, tolerance, limit):  # type: ignore[no-untyped-def]
+    """Write the maximiser to `out`; `gradient` is the address of an entry."""
+    n = theta.shape[0]
+    x = np.full(n, 0.5)
+    y = np.full(n, 0.5)
+    G = np.empty(n)
+    if beta == 0.0:
+        call_entry(gradient, t, y, params, G)
+        for k in range(n):
+            out[k] = 1.0 if G[k] + theta[k] > 0.0 else 0.0
+        return
+    best = np.inf
+    momentum = 1.0
+    for _ in range(limit):
+        call_entry(gradient, t, y, params, G)
+        gap = 0.0
+        for k in range(n):
+            G[k] += theta[k]
+            gap += max(G[k] * (1.0 - y[k]), -G[k] * y[k])
+        if gap < best:
+            best = gap
+            out[:] = y
+        if gap <= tolerance:
+            return
+        # `uphill` is the slope along the last move: when it is negative the momentum has overshot.
+        uphill = 0.0
+        stuck = True
+        for k in range(n):
+            step = min(1.0, max(0.0, y[k] + G[k] / beta))
+            stuck = stuck and step == y[k]
+            uphill += G[k] * (step - x[k])
+            y[k] = step - x[k]
+            x[k] = step
+        if stuck:
+            return
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+        weight = (momentum - 1.0) / following
+        if uphill < 0.0:
+            following = 1.0
+            weight = 0.0
+        for k in range(n):
+            y[k] = min(1.0, max(0.0, x[k] + weight * y[k]))
+        momentum = following
+
+
+@kernel
+def _bisect(gradient, t, theta, params, out):  # type: ignore[no-untyped-def]
+    w = np.empty(1)
+    G = np.empty(1)
+    low = 0.0
+    high = 1.0
+    w[0] = 0.0
+    call_entry(gradient, t, w, params, G)
+    if G[0] + theta[0] <= 0.0:
+        out[0] = 0.0
+        return
+    w[0] = 1.0
+    call_entry(gradient, t, w, params, G)
+    if G[0] + theta[0] >= 0.0:
+        out[0] = 1.0
+        return
+    for _ in range(60):
+        w[0] = 0.5 * (low + high)
+        call_entry(gradient, t, w, params, G)
+        if G[0] + theta[0] > 0.0:
+            low = w[0]
+        else:
+            high = w[0]
+    out[0] = 0.5 * (low + high)
+
+
+@kernel
+def cutting_ascent(value, gradient, t, theta, params, out, tolerance, limit):  # type: ignore[no-untyped-def]
+    """Write a maximiser to `out`; `value` and `gradient` are addresses of entries."""
+    n = theta.shape[0]
+    if n == 1:
+        _bisect(gradient, t, theta, params, out)
+        return
+    centre = np.full(n, 0.5)
+    B = np.zeros((n, n))
+    for k in range(n):
+        B[k, k] = 0.5 * np.sqrt(n)
+    inside = np.empty(n)
+    G = np.empty(n)
+    u = np.empty(n)
+    number = np.empty(1)
+    best = -np.inf
+    out[:] = 0.5
+    for _ in range(limit):
+        # The cut: points with G.(w - centre) < depth are of no interest.
+        worst = 0.0
+        where = -1
+        for k in range(n):
+            inside[k] = min(1.0, max(0.0, centre[k]))
+            outside = max(-centre[k], centre[k] - 1.0)
+            if outside > worst:
+                worst = outside
+                where = k
+        call_entry(value, t, inside, params, number)
+        total = number[0]
+        for k in range(n):
+            total += theta[k] * inside[k]
+        if total > best:
+            best = total
+            out[:] = inside
+        if where >= 0:
+            G[:] = 0.0
+            G[where] = 1.0 if centre[where] < 0.0 else -1.0
+            depth = worst
+        else:
+            call_entry(gradient, t, centre, params, G)
+            for k in range(n):
+                G[k] += theta[k]
+            depth = best - total
+        # In the coordinates of the ball: its radius along the cut is `reach`, and u the direction there.
+        reach = 0.0
+        for j in range(n):
+            u[j] = 0.0
+            for i in range(n):
+                u[j] += B[i, j] * G[i]
+            reach += u[j] * u[j]
+        reach = np.sqrt(reach)
+        if reach <= depth or (where < 0 and reach - depth <= tolerance):
+            return
+        alpha = depth / reach
+        move = (1.0 + n * alpha) / (n + 1.0)
+        squeeze = 1.0 - np.sqrt(max(0.0, 1.0 - 2.0 * move / (1.0 + alpha)))
+        grow = n * np.sqrt((1.0 - alpha * alpha) / (n * n - 1.0))
+        for j in range(n):
+            u[j] /= reach
+        for i in range(n):
+            along = 0.0
+            for j in range(n):
+                along += B[i, j] * u[j]
+            centre[i] += move * along
+            for j in range(n):
+                B[i, j] = grow * (B[i, j] - squeeze * along * u[j])

@@ -1,0 +1,169 @@
+"""H_mu(w) = (1 / log S) sum_s w_s log(1 / (w_s + mu)): explore all states evenly.
+
+Section "Maximum entropy exploration" of the paper; w is the distribution of visits (`Model.visits`). With u
+= w_s + mu:
+
+    gradient    h(w_s) = (-log u - w_s / u) / log S,      second derivative   -(w_s + 2 mu) / (u^2 log S) < 0,
+
+so H_mu is concave on the whole box and h decreases from log(1/mu) / log S at 0 to -(log(1+mu) + 1/(1+mu)) /
+log S at 1. With norm 1, whose dual is the largest entry, both constants are exact:
+
+    L = max(log(1/mu), log(1+mu) + 1/(1+mu)) / log S,      beta = 2 / (mu log S), attained at w_s = 0.
+
+(The paper has log(1/mu) and 1/mu; the first fails for large mu, the second is half of what it must be.)
+
+The conjugate's maximiser is coordinatewise: 0 or 1 where h(w) + theta_s keeps one sign, otherwise the root
+of -log u - 1 + mu/u + c = 0, c = theta_s log S. In y = log u the left side is convex and decreasing, and it
+is positive at y = max(log mu, c - 1): Newton's method from there increases to the root and stops when
+rounding stops it.
+
+The anytime form (mu=None) has mu(t) = 1 / (S^(2/3) t^(1/3)), the paper's choice for a horizon t: its
+kernels read mu off the time, `at(t)` is the reward in force at time t, and with no time given (methods
+called from Python) it is the limit mu = 0, H(w) / log S with 0 log 0 = 0. That limit has no finite
+Lipschitz constant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._compile import entry, kernel
+from equipoise.errors import RewardError
+from equipoise.rewards._checks import checked_count, checked_smoothing
+from equipoise.rewards.base import Reward, RewardKernels, Vector
+
+if TYPE_CHECKING:
+    import cvxpy
+
+
+@kernel
+def _smoothing(t, n, mu):  # type: ignore[no-untyped-def]
+    """Give mu, or mu(t) when it is negative; a time of 2**61 or more means the limit, 0."""
+    if mu >= 0.0:
+        return mu
+    if t >= 2305843009213693952:
+        return 0.0
+    return 1.0 / (float(n) ** (2.0 / 3.0) * float(max(t, 1)) ** (1.0 / 3.0))
+
+
+@entry
+def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
+    mu = _smoothing(t, n, params[0])
+    total = 0.0
+    for k in range(n):
+        if w[k] > 0.0:
+            total -= w[k] * np.log(w[k] + mu)
+    out[0] = total / params[1]
+
+
+@entry
+def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
+    mu = _smoothing(t, n, params[0])
+    for k in range(n):
+        if mu > 0.0:
+            out[k] = (-np.log(w[k] + mu) - w[k] / (w[k] + mu)) / params[1]
+        else:
+            out[k] = (-np.log(w[k]) - 1.0) / params[1]
+
+
+@entry
+def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+    mu = _smoothing(t, n, params[0])
+    at_zero = -np.log(mu) if mu > 0.0 else np.inf
+    at_one = -np.log1p(mu) - 1.0 / (1.0 + mu)
+    for k in range(n):
+        c = theta[k] * params[1]
+        if at_zero + c <= 0.0:
+            out[k] = 0.0
+        elif at_one + c >= 0.0:
+            out[k] = 1.0
+        else:
+            y = max(-at_zero, c - 1.0)
+            for _ in range(100):
+                ratio = mu * np.exp(-y)
+                higher = y + (c - 1.0 - y + ratio) / (1.0 + ratio)
+                if higher <= y:
+                    break
+                y = higher
+            out[k] = min(1.0, max(0.0, np.exp(y) - mu))
+
+
+_KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+
+
+@final
+class Entropy(Reward):
+    """The smoothed entropy of the visits, divided by log S.
+
+    Parameters ---------- n_states : int
+        S, at least 2; the outcome vector has one entry for each state.
+    mu : float or None
+        Smoothing, above 0 and at most 1. None: the anytime form, mu(t) = 1 / (S^(2/3) t^(1/3)); then
+        `lipschitz` and `smoothness` are infinite, and ``at(t)`` has the ones in force at time t.
+
+    Examples
+    --------
+    >>> g = Entropy(4)
+    >>> g.value([0.25] * 4), g.value([1.0, 0.0, 0.0, 0.0])
+    (1.0, 0.0)
+    >>> round(g.at(1000).mu, 6), round(g.at(1000).lipschitz, 3)
+    (0.039685, 2.328)
+    """
+
+    norm = 1.0
+    smoothness: float
+
+    def __init__(self, n_states: int, mu: float | None = None) -> None:
+        self.n_outcomes = checked_count(n_states, "n_states", 2)
+        self.mu = None if mu is None else checked_smoothing(mu)
+        scale = math.log(self.n_outcomes)
+        if self.mu is None:
+            self.params = np.array([-1.0, scale])
+            self.lipschitz = self.smoothness = math.inf
+        else:
+            self.params = np.array([self.mu, scale])
+            last = math.log1p(self.mu) + 1.0 / (1.0 + self.mu)
+            self.lipschitz = max(-math.log(self.mu), last) / scale
+            self.smoothness = 2.0 / (self.mu * scale)
+
+    @property
+    def kernels(self) -> RewardKernels:
+        """The compiled entries."""
+        return _KERNELS
+
+    def at(self, t: int) -> Entropy:
+        """Return the reward in force at time `t`; itself unless mu is None."""
+        if self.mu is not None:
+            return self
+        t = checked_count(t, "t", 1)
+        return Entropy(
+            self.n_outcomes, 1.0 / (float(self.n_outcomes) ** (2.0 / 3.0) * float(t) ** (1.0 / 3.0))
+        )
+
+    def gradient(self, w: ArrayLike) -> Vector:
+        """The gradient of H_mu at w."""
+        w = self._vector(w, "w")
+        zero = np.flatnonzero(w == 0.0)
+        if self.mu is None and zero.size:
+            raise RewardError(
+                f"w[{zero[0]}]: got 0, where the entropy has no finite gradient; ask .at(t), the smoothed one"
+            )
+        return super().gradient(w)
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """With u = w + mu, -w log u = entr(u) + mu log u."""
+        import cvxpy
+
+        scale = float(self.params[1])
+        if self.mu is None:
+            return cvxpy.sum(cvxpy.entr(w)) / scale
+        return (cvxpy.sum(cvxpy.entr(w + self.mu)) + self.mu * cvxpy.sum(cvxpy.log(w + self.mu))) / scale
+
+    def arguments(self) -> Mapping[str, Any]:
+        """S and mu."""
+        return {"n_states": self.n_outcomes, "mu": self.mu}

@@ -1,0 +1,252 @@
+"""The compiled loop: an agent in a sampled world, and the record of what came of it.
+
+Python drives from episode to episode; between plans the world is sampled and the agent updated inside one
+kernel. The faithful agent draws no random number, and the world's randomness at time t is a function of the
+seed and t alone. So one seed gives one trajectory: in one call or in several, through a saved file, or
+stepped by hand with `act`, `observe` and `model.world(seed)`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Final, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.agents.memory import PENDING
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.errors import ParameterError, ProtocolError
+from equipoise.models.base import Model
+from equipoise.models.world import stream
+
+if TYPE_CHECKING:
+    import polars
+
+_CHUNK: Final = 1 << 18  # steps between two looks at Ctrl-C and the progress bar
+_SHOW_AFTER: Final = 1.0  # seconds before a progress bar appears
+_PER_DECADE: Final = 10
+
+
+class HasValue(Protocol):
+    """Anything with a value to compare with, such as a `Benchmark`."""
+
+    @property
+    def value(self) -> float:
+        """The optimum."""
+        ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a simulation did, at its checkpoints.
+
+    Attributes
+    ----------
+    t : int array
+        The checkpoints: numbers of steps taken since the agent began.
+    outcomes : float array, one row a checkpoint
+        The average outcome vector of the first t steps.
+    values : float array
+        g of these averages.
+    episodes : polars.DataFrame
+        All episodes of the agent so far: start, length, trigger, gain, span, sweeps.
+    status : str
+        "done", or "interrupted" if Ctrl-C came first.
+    steps : int
+        Steps taken by this call.
+    seconds : float
+        Time taken by this call.
+    """
+
+    t: NDArray[np.int64]
+    outcomes: NDArray[np.float64]
+    values: NDArray[np.float64]
+    episodes: polars.DataFrame
+    status: str
+    steps: int
+    seconds: float
+
+    def regret(self, best: HasValue | float) -> NDArray[np.float64]:
+        """Reg(t) = opt - g(average of the first t outcomes), at each checkpoint."""
+        optimum = best if isinstance(best, (int, float)) else best.value
+        return optimum - self.values
+
+    def __repr__(self) -> str:
+        last = f"t={self.t[-1]}, value={self.values[-1]:.6g}" if self.t.size else "no checkpoint"
+        return f"Run({self.status}, {last}, {len(self.episodes)} episodes, {self.seconds:.2f} s)"
+
+
+def log_spaced(first: int, last: int, per_decade: int = _PER_DECADE) -> NDArray[np.int64]:
+    """Whole numbers from `first` to `last`, evenly spaced on a log scale, powers of ten and `last` among them.
+
+    >>> log_spaced(1, 100, per_decade=3).tolist()
+    [1, 2, 5, 10, 22, 46, 100]
+    """
+    decades = int(np.ceil(np.log10(last))) + 1
+    grid = np.unique(np.rint(10 ** (np.arange(decades * per_decade + 1) / per_decade)).astype(np.int64))
+    return np.unique(np.append(grid[(grid >= first) & (grid <= last)], last))
+
+
+def simulate(
+    model: Model,
+    agent: TocUCRL2,
+    steps: int,
+    seed: int = 0,
+    *,
+    checkpoints: Sequence[int] | NDArray[np.int64] | None = None,
+    progress: bool | None = None,
+) -> Run:
+    """Run an agent in a world for so many steps; call it again to go on.
+
+    Parameters
+    ----------
+    model : Model
+        The world. It must be communicating, and its space that of the agent.
+    agent : TocUCRL2
+        Changed in place.
+    steps : int
+        How many steps to take from where the agent is.
+    seed : int
+        Seeds the world. To go on with a run, give the same seed again.
+    checkpoints : increasing ints, optional
+        Times t at which to record; by default ten a decade, log-spaced, and the last.
+    progress : bool, optional
+        A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> run = simulate(model, agent, steps=1000, seed=7)
+    >>> run.t[-1], float(run.values[-1]) > 0.99
+    (np.int64(1000), True)
+    """
+    _check_call(model, agent, steps, seed)
+    done = agent.t - 1
+    last = done + int(steps)
+    marks = _checked_marks(checkpoints, done, last)
+    rng = stream(model, int(seed), agent.t)
+    rows: list[NDArray[np.float64]] = []
+    began = time.perf_counter()
+    with _interruptible() as stop, _progress(steps, progress) as show:
+        while agent.t <= last and not stop.is_set():
+            agent._be_ready()
+            target = int(marks[len(rows)]) if len(rows) < marks.size else last
+            _run_to(agent, model, rng, target)
+            if len(rows) < marks.size and agent.t - 1 == marks[len(rows)]:
+                rows.append(agent.average)
+            show(agent.t - 1 - done)
+    outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
+    return Run(
+        t=marks[: len(rows)],
+        outcomes=outcomes,
+        values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
+        episodes=agent.episodes.frame(agent.t),
+        status="done" if agent.t > last else "interrupted",
+        steps=agent.t - 1 - done,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _run_to(agent: TocUCRL2, model: Model, rng: np.random.Generator, target: int) -> None:
+    """Follow the present plan to `target`, the end of the episode or of the phase, or for a chunk."""
+    left = agent._steps_left_in_phase()
+    steps = min(target - agent.t + 1, _CHUNK)
+    agent._advance(model, rng, steps if left is None else min(steps, left))
+
+
+def _check_call(model: Model, agent: TocUCRL2, steps: int, seed: int) -> None:
+    for value, kind, name in ((model, Model, "model"), (agent, TocUCRL2, "agent")):
+        if not isinstance(value, kind):
+            raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
+    for number, name, least in ((steps, "steps", 1), (seed, "seed", 0)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+            raise ParameterError(f"{name}: got {number!r}; a whole number >= {least} is needed")
+    if model.space != agent.space:
+        raise ParameterError(f"agent: it was made for {agent.space!r}, and the model has {model.space!r}")
+    model.require_communicating()
+    if agent._memory.clock[PENDING] >= 0:
+        raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")
+    horizon = agent.oracle.horizon
+    if horizon is not None and agent.t - 1 + steps > horizon:
+        raise ParameterError(
+            f"steps: {agent.t - 1} taken and {steps} asked for, but {agent.oracle!r} is tuned for {horizon}; "
+            "give it the full horizon, or use Doubling"
+        )
+
+
+def _checked_marks(checkpoints: Sequence[int] | NDArray[np.int64] | None, done: int, last: int) -> NDArray[np.int64]:
+    if checkpoints is None:
+        return log_spaced(done + 1, last)
+    marks = np.array(checkpoints, dtype=np.int64).reshape(-1)
+    if marks.size and (np.any(np.diff(marks) <= 0) or marks[0] <= done or marks[-1] > last):
+        raise ParameterError(f"checkpoints: they must increase and lie in {done + 1} to {last}")
+    return marks
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Turn Ctrl-C into an event while it lasts, so that it can only stop a run between two kernels."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Show(Protocol):
+    def __call__(self, done: int) -> None: ...
+
+
+@contextlib.contextmanager
+def _progress(steps: int, wanted: bool | None) -> Iterator[_Show]:
+    """A bar on stderr that appears once the run has lasted a second."""
+    if wanted is False:
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if wanted is None and not console.is_terminal:
+        yield lambda done: None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), console=console, transient=True,
+    )  # fmt: skip
+    task = bar.add_task("simulating", total=steps, speed="")
+    began = time.perf_counter()
+    shown = False
+
+    def show(done: int) -> None:
+        nonlocal shown
+        elapsed = time.perf_counter() - began
+        if not shown and elapsed > _SHOW_AFTER:
+            bar.start()
+            shown = True
+        if shown:
+            bar.update(task, completed=done, speed=f"{done / elapsed / 1e6:.2f} M steps/s")
+
+    try:
+        yield show
+    finally:
+        if shown:
+            bar.stop()
