@@ -1,11 +1,11 @@
 """Equipoise: control of unknown Markov systems whose outcomes must balance.
 
-    import equipoise as eq
+import equipoise as eq
 
-    model = eq.models.star(branches=3, diameter=4)
-    reward = eq.rewards.Quadratic([1 / 3, 1 / 3, 1 / 3])
-    agent = eq.TocUCRL2(model.space, reward)
-    run = eq.simulate(model, agent, steps=10**6, seed=7)
+model = eq.models.star(branches=3, diameter=4)
+reward = eq.rewards.Quadratic([1 / 3, 1 / 3, 1 / 3])
+agent = eq.TocUCRL2(model.space, reward)
+run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
 from equipoise import confidence, errors, models, oracles, planning, rewards

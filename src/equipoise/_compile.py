@@ -31,14 +31,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 import numba
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
@@ -94,7 +92,7 @@ def _own_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division.
 
     Compiled without numba's runtime: nothing can be allocated (an attempt is an error at compilation), and
@@ -103,15 +101,16 @@ def kernel(function: F) -> F:
     return _compiled(function, forceinline=False)
 
 
-def inlined(function: F) -> F:
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """As `kernel`, for the pieces of a loop: always inlined into it."""
     return _compiled(function, forceinline=True)
 
 
-def _compiled(function: F, forceinline: bool) -> F:
+def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., Any]:
     with _own_cache():
         build = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=False, forceinline=forceinline)
-        return cast(F, build(function))
+        compiled: Callable[..., Any] = build(function)
+        return compiled
 
 
 class Entry:
@@ -173,12 +172,9 @@ def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bo
 
 
 @intrinsic
-def call_entry(typingctx, address, t, x, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001, D417
+def call_entry(typingctx, address, t, x, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
     """Call the `Entry` at `address` on C-contiguous float64 vectors; ``n`` is the length of `x`."""
-    vector = types.float64[::1]
     signature = types.void(types.int64, types.int64, x, params, out)
-    if not all(isinstance(a, types.Array) and a.dtype == types.float64 and a.ndim == 1 for a in (x, params, out)):
-        raise numba.errors.TypingError(f"call_entry needs float64 vectors like {vector}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         int64, double_pointer = ir.IntType(64), ir.DoubleType().as_pointer()

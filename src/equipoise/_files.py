@@ -72,7 +72,7 @@ def write_npz(
             with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
                 for name, array in members.items():
                     with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as member:
-                        npy.write_array(member, np.asarray(array), allow_pickle=False)  # type: ignore[no-untyped-call]
+                        npy.write_array(member, np.asarray(array), allow_pickle=False)
             handle.flush()
             os.fsync(handle.fileno())
         partial.replace(target)
@@ -83,9 +83,7 @@ def write_npz(
             partial.unlink()
 
 
-def read_npz(
-    path: str | os.PathLike[str], kind: str, version: int
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_npz` wrote: the header and the arrays by name.
 
     Raises
@@ -121,7 +119,7 @@ def read_npz(
 
 def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     with archive.open(f"{name}.npy") as member:
-        array: NDArray[Any] = npy.read_array(member, allow_pickle=False)  # type: ignore[no-untyped-call]
+        array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
         if member.read(1):  # also makes zipfile verify the checksum
             raise ValueError(f"the member {name!r} is longer than its array")
     return array

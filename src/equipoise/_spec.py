@@ -37,7 +37,7 @@ def describe(component: Component, arrays: dict[str, NDArray[Any]], prefix: str)
 
 def build(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], room: Mapping[str, Any]) -> Any:
     """The component that was described; `room` holds the classes that may be built, by name."""
-    kind = description.get("kind")
+    kind = str(description.get("kind"))
     if kind not in room:
         raise FileError(f"it holds a {kind!r}, which this package does not know how to build")
     values = {name: _rich(value, arrays, room) for name, value in description["arguments"].items()}

@@ -12,7 +12,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol, final
@@ -211,22 +211,22 @@ def _interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Show(Protocol):
-    def __call__(self, done: int) -> None: ...
+def _silent(done: int) -> None:  # noqa: ARG001
+    return
 
 
 @contextlib.contextmanager
-def _progress(steps: int, wanted: bool | None) -> Iterator[_Show]:
+def _progress(steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     """A bar on stderr that appears once the run has lasted a second."""
     if wanted is False:
-        yield lambda done: None
+        yield _silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     if wanted is None and not console.is_terminal:
-        yield lambda done: None
+        yield _silent
         return
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),

@@ -16,7 +16,7 @@ from equipoise.rewards import Reward
 from equipoise.rewards.norms import dual, length
 from tests.rewards.battery import CASES, SMOOTH, grid, missing, points, vertices
 
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=25, deadline=None)
 
 
 @pytest.fixture(params=CASES)

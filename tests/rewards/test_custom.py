@@ -55,9 +55,7 @@ def test_takes_parameters_and_compiled_functions():
     def gradient(w, params):
         return -2.0 * params[0] * (w - params[1])
 
-    g = rewards.Custom(
-        2, value, gradient, norm=2, lipschitz=math.sqrt(2) * 2.8, smoothness=4, params=[2.0, 0.3]
-    )
+    g = rewards.Custom(2, value, gradient, norm=2, lipschitz=math.sqrt(2) * 2.8, smoothness=4, params=[2.0, 0.3])
     assert g.value([0.3, 0.8]) == pytest.approx(-0.5)
     assert g.conjugate_argmax([0.4, -4.0]) == pytest.approx([0.4, 0.0], abs=1e-9)
 

@@ -35,9 +35,7 @@ def test_linear_constants_follow_the_norm():
 def test_squared_shortfall():
     g = rewards.TargetSquared([0.5, 0.8])
     assert g.value([0.1, 0.9]) == pytest.approx(1 - 0.16 / 2, abs=1e-15)
-    assert g.gradient([0.1, 0.9]) == pytest.approx(
-        [0.4, 0.0], abs=1e-15
-    )  # upwards: the paper's sign is wrong
+    assert g.gradient([0.1, 0.9]) == pytest.approx([0.4, 0.0], abs=1e-15)  # upwards: the paper's sign is wrong
     assert g.lipschitz == 2 / math.sqrt(2)
     assert g.smoothness == 1.0
     assert g.conjugate_argmax([-0.1, -2.0]) == pytest.approx([0.4, 0.0], abs=1e-15)
@@ -246,9 +244,7 @@ def test_relative_entropy_is_a_divergence():
 
 def test_relative_entropy_to_uniform_tends_to_entropy():
     P = np.random.default_rng(7).dirichlet(np.ones(5))
-    assert rewards.RelativeEntropy([0.2] * 5, 1e-9).value(P) == pytest.approx(
-        rewards.Entropy(5).value(P), abs=1e-7
-    )
+    assert rewards.RelativeEntropy([0.2] * 5, 1e-9).value(P) == pytest.approx(rewards.Entropy(5).value(P), abs=1e-7)
 
 
 def test_cross_entropy_is_affine_in_the_cross_entropy():

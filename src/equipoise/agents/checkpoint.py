@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from types import ModuleType
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -71,14 +72,14 @@ def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> 
     if reward is None:
         if header["reward"]["kind"] == "Custom":
             raise FileError("its reward was a Custom one, whose functions are not saved: pass it as reward=")
-        reward = build(header["reward"], arrays, vars(rewards))
+        reward = build(header["reward"], arrays, _exports(rewards))
     agent = TocUCRL2(
         space,
         reward,
-        build(header["oracle"], arrays, vars(oracles)),
+        build(header["oracle"], arrays, _exports(oracles)),
         header["threshold"],
         header["delta"],
-        build(header["confidence"], arrays, vars(confidence)),
+        build(header["confidence"], arrays, _exports(confidence)),
         header["tolerance"],
         planner=Planner(**header["planner"]),
     )
@@ -87,6 +88,11 @@ def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> 
     agent._episodes = _episodes(arrays)
     agent._set_up_scratch()
     return agent
+
+
+def _exports(package: ModuleType) -> dict[str, Any]:
+    """The classes of a package that a file may ask for."""
+    return {name: getattr(package, name) for name in package.__all__}
 
 
 def _filled(fresh: _T, prefix: str, arrays: _Arrays) -> _T:

@@ -41,7 +41,7 @@ from equipoise.agents.memory import (
 )
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import Counts, close_episode, forget, no_counts, with_room
+from equipoise.confidence.counts import close_episode, forget, no_counts, with_room
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
 from equipoise.models.base import Model, Space
@@ -232,10 +232,11 @@ class TocUCRL2:
             self._make_room()
 
     def _observe_once(self, next_state: int) -> int:
-        return observe_once(
+        reason: int = observe_once(
             *self._counts, *self._memory, *self._buffers, next_state, self._kernel.code, self._kernel.entry.address,
             self._kernel.params, self.reward.params, dual(self.reward.norm),
         )  # fmt: skip
+        return reason
 
     # -- keeping --------------------------------------------------------------------------------------
 
@@ -361,7 +362,7 @@ class TocUCRL2:
         return self._region
 
     def _make_room(self) -> None:
-        self._counts: Counts = with_room(self._counts)
+        self._counts = with_room(self._counts)
 
     def _require_plan(self, what: str) -> None:
         if not self._episodes.start:
@@ -400,5 +401,5 @@ def _number(value: float, name: str) -> float:
 def _check_kind(value: object, kind: type, name: str, example: str) -> None:
     if not isinstance(value, kind):
         raise ParameterError(
-            f"{name}: got {type(value).__name__}; a {kind.__name__} is needed, for instance {example}"
+            f"{name}: got {type(value).__name__}; it must be of type {kind.__name__}, for instance {example}"
         )

@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from equipoise._compile import kernel
+from equipoise._compile import inlined, kernel
 
 _FEW: Final = 16  # up to so many branches are scanned one by one
 _CHECK_EVERY: Final = 4  # sweeps between two looks at the bounds
 
 
-@kernel
+@inlined
 def sample(  # type: ignore[no-untyped-def]
     rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, out
 ):
@@ -98,7 +98,7 @@ def approach(first_pair, first, state, distance, policy):  # type: ignore[no-unt
                     policy[s] = pair
 
 
-@kernel
+@inlined
 def _backup(first_pair, first, state, probability, s, u):  # type: ignore[no-untyped-def]
     least = math.inf
     for pair in range(first_pair[s], first_pair[s + 1]):

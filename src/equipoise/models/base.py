@@ -269,7 +269,7 @@ class Model:
         _no_empty_state(first)
         if not issparse(transitions):
             raise ModelError(f"transitions: got {type(transitions).__name__}; a sparse array is needed")
-        p = csr_array(transitions, dtype=np.float64, copy=True)
+        p = transitions.tocsr().astype(np.float64, copy=True)
         P, S = int(first[-1]), first.size - 1
         if p.shape != (P, S):
             raise ModelError(f"transitions: got the shape {p.shape}; {(P, S)} is needed, pairs by states")
@@ -305,7 +305,7 @@ class Model:
     @property
     def n_outcomes(self) -> int:
         """K."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     @property
     def n_actions(self) -> tuple[int, ...]:
@@ -498,7 +498,8 @@ def _means(branch_first: Index, probability: Vector, branch_row: Index, rows: Ve
     shared = np.logical_and.reduceat(branch_row == np.repeat(leading, np.diff(branch_first)), branch_first[:-1])
     means = rows[leading]
     if not shared.all():
-        mixed = csr_array((probability, branch_row, branch_first), shape=(P, R))[~shared] @ rows
+        weights = csr_array((probability, branch_row, branch_first), shape=(P, R))
+        mixed: Vector = np.asarray(weights @ rows)[~shared]
         means[~shared] = np.clip(mixed, 0.0, 1.0)
     return means
 
@@ -576,9 +577,7 @@ def _check_numbers(
     for row, k in zip(bad, outcome, strict=True):
         users = np.flatnonzero(branch_row == row)
         if users.size:
-            raise ModelError(
-                f"{branch_name(users[0])}, outcome {k}: the mean is {rows[row, k]}; it must lie in [0, 1]"
-            )
+            raise ModelError(f"{branch_name(users[0])}, outcome {k}: the mean is {rows[row, k]}; it must lie in [0, 1]")
 
 
 def _name(first_pair: Index, pair: int | np.intp) -> str:

@@ -128,9 +128,7 @@ def grid(
     pair = 4 * np.arange(S) + np.arange(4)[:, None]
     chance = [np.full((4, S), weight) for weight in (1.0 - slip, slip / 2.0, slip / 2.0)]
     towards = [landing, np.roll(landing, 1, axis=0), np.roll(landing, -1, axis=0)]
-    p = coo_array(
-        (np.stack(chance).ravel(), (np.tile(pair.ravel(), 3), np.stack(towards).ravel())), shape=(4 * S, S)
-    )
+    p = coo_array((np.stack(chance).ravel(), (np.tile(pair.ravel(), 3), np.stack(towards).ravel())), shape=(4 * S, S))
     begin = cells[0] if start is None else _checked_cell(start, "start", state)
     model = Model.from_sparse(
         4 * np.arange(S + 1), csr_array(p), np.repeat(_yields(goals, cells, state), 4, axis=0), state[begin], noise

@@ -151,11 +151,10 @@ def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple
         centre = ring(K)
     elif not isinstance(centre, Model):
         raise ModelError(f"centre: got {centre!r}; a Model is needed")
-    if not centre.is_communicating():
-        try:
-            centre.require_communicating()
-        except ModelError as error:
-            raise ModelError(f"centre: {error}") from None
+    try:
+        centre.require_communicating()
+    except ModelError as error:
+        raise ModelError(f"centre: {error}") from None
     n = centre.n_states
     if attach is None:
         return centre, [k % n for k in range(K)]
@@ -168,10 +167,7 @@ def _inside(centre: Model, nothing: NDArray[np.float64]) -> list[list[list[Branc
     p = centre.transitions()
     return [
         [
-            [
-                (float(p.data[i]), int(p.indices[i]), nothing)
-                for i in range(p.indptr[pair], p.indptr[pair + 1])
-            ]
+            [(float(p.data[i]), int(p.indices[i]), nothing) for i in range(p.indptr[pair], p.indptr[pair + 1])]
             for pair in range(centre.first_pair[s], centre.first_pair[s + 1])
         ]
         for s in range(centre.n_states)

@@ -64,8 +64,8 @@ def is_communicating(model: Model) -> bool:
     >>> is_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     False
     """
-    count: int = connected_components(_graph(model), connection="strong", return_labels=False)
-    return count == 1
+    count, _ = connected_components(_graph(model), connection="strong")
+    return bool(count == 1)
 
 
 def unreachable(model: Model) -> tuple[int, list[int]] | None:
@@ -229,10 +229,12 @@ def _evaluate(chain: csr_array, target: int) -> Vector:
 def _graph(model: Model) -> csr_array:
     """Adjacency of the states: an arc wherever some action may lead."""
     pointers = model.transition_first[model.first_pair]
-    return csr_array(
-        (np.ones(model.transition_state.size), model.transition_state, pointers),
+    graph = csr_array(
+        (np.ones(model.transition_state.size), model.transition_state.copy(), pointers),
         shape=(model.n_states, model.n_states),
     )
+    graph.sum_duplicates()  # scipy's search for strong components does not end when an arc is listed twice
+    return graph
 
 
 def _missing(graph: csr_array, source: int) -> Index:

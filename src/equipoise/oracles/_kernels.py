@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from equipoise._compile import call_entry, inlined, kernel
+from equipoise._compile import call_entry, inlined
 
 FRANK_WOLFE: Final = 0
 GRADIENT_DESCENT: Final = 1
@@ -35,7 +35,7 @@ def project_ball(theta, radius):
 
 @inlined
 def entropic_point(params, slope, weights, theta):
-    """theta = base + sum_j lambda_j scale_j e_c(j), with lambda_j proportional to exp(-rate scale_j slope_c(j)).
+    """Theta = base + sum_j lambda_j scale_j e_c(j), with lambda_j proportional to exp(-rate scale_j slope_c(j)).
 
     `params` holds the rate, the number J of vertices, then base (K), coordinates (J) and scales (J).
     """

@@ -145,7 +145,7 @@ def extended_value_iteration(
         raise ParameterError(f"tolerance: got {tolerance}; it must be a number >= 0")
     if not 0 < relaxation <= 1:
         raise ParameterError(f"relaxation: got {relaxation}; it must lie in (0, 1]")
-    own = Region(*(np.array(part) for part in region))
+    own = Region._make(np.array(part) for part in region)
     start = np.zeros(n_states) if bias is None else np.array(bias, dtype=np.float64)
     policy = np.zeros(n_states, dtype=np.int64)
     gain, span, sweeps = plan_in_place(

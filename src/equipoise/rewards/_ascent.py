@@ -12,9 +12,10 @@ Write G = grad g(w) + theta. Concavity bounds what is missing at w by the Frank-
     For g that is not smooth. K = 1: bisection on the sign of G, exact. K > 1: the ellipsoid method with deep
     cuts, from the ball around the box; every centre, moved into the box, is a candidate for the answer. The
     ellipsoid is kept as {c + B z: |z| <= 1}, which rounding cannot spoil. No point of it beats the centre by
-    more than |B'G|: that is the certificate it stops by.
+    more than |B'G|: that is the certificate it stops by. For 1e-10 it takes of the order of K^2 iterations of K^2
+    operations: measured, 0.04, 1 and 10 ms for K = 3, 10 and 20.
 
-Both allocate a few vectors: they are fit for rewards of a few outcomes, not for the fastest loops.
+The caller lends the working vectors, whose contents do not matter.
 """
 
 from __future__ import annotations
@@ -22,15 +23,27 @@ from __future__ import annotations
 import numpy as np
 
 from equipoise._compile import call_entry, kernel
+from equipoise.rewards.base import Vector
 
 
 @kernel
-def smooth_ascent(gradient, t, theta, params, out, beta, tolerance, limit):  # type: ignore[no-untyped-def]
-    """Write the maximiser to `out`; `gradient` is the address of an entry."""
+def smooth_ascent(
+    gradient: int,
+    t: int,
+    theta: Vector,
+    params: Vector,
+    out: Vector,
+    beta: float,
+    tolerance: float,
+    limit: int,
+    x: Vector,
+    y: Vector,
+    G: Vector,
+) -> None:
+    """Write the maximiser to `out`; `gradient` is the address of an entry, the last three are scratch."""
     n = theta.shape[0]
-    x = np.full(n, 0.5)
-    y = np.full(n, 0.5)
-    G = np.empty(n)
+    for k in range(n):
+        x[k] = y[k] = 0.5
     if beta == 0.0:
         call_entry(gradient, t, y, params, G)
         for k in range(n):
@@ -46,7 +59,8 @@ def smooth_ascent(gradient, t, theta, params, out, beta, tolerance, limit):  # t
             gap += max(G[k] * (1.0 - y[k]), -G[k] * y[k])
         if gap < best:
             best = gap
-            out[:] = y
+            for k in range(n):
+                out[k] = y[k]
         if gap <= tolerance:
             return
         # `uphill` is the slope along the last move: when it is negative the momentum has overshot.
@@ -71,9 +85,7 @@ def smooth_ascent(gradient, t, theta, params, out, beta, tolerance, limit):  # t
 
 
 @kernel
-def _bisect(gradient, t, theta, params, out):  # type: ignore[no-untyped-def]
-    w = np.empty(1)
-    G = np.empty(1)
+def _bisect(gradient: int, t: int, theta: Vector, params: Vector, out: Vector, w: Vector, G: Vector) -> None:
     low = 0.0
     high = 1.0
     w[0] = 0.0
@@ -97,22 +109,32 @@ def _bisect(gradient, t, theta, params, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cutting_ascent(value, gradient, t, theta, params, out, tolerance, limit):  # type: ignore[no-untyped-def]
-    """Write a maximiser to `out`; `value` and `gradient` are addresses of entries."""
+def cutting_ascent(
+    value: int,
+    gradient: int,
+    t: int,
+    theta: Vector,
+    params: Vector,
+    out: Vector,
+    tolerance: float,
+    limit: int,
+    B: Vector,
+    centre: Vector,
+    inside: Vector,
+    G: Vector,
+    u: Vector,
+    number: Vector,
+) -> None:
+    """Write a maximiser to `out`; `value` and `gradient` are addresses of entries, from `B` on it is scratch."""
     n = theta.shape[0]
     if n == 1:
-        _bisect(gradient, t, theta, params, out)
+        _bisect(gradient, t, theta, params, out, centre, G)
         return
-    centre = np.full(n, 0.5)
-    B = np.zeros((n, n))
-    for k in range(n):
-        B[k, k] = 0.5 * np.sqrt(n)
-    inside = np.empty(n)
-    G = np.empty(n)
-    u = np.empty(n)
-    number = np.empty(1)
+    for i in range(n):
+        centre[i] = out[i] = 0.5
+        for j in range(n):
+            B[i, j] = 0.5 * np.sqrt(n) if i == j else 0.0
     best = -np.inf
-    out[:] = 0.5
     for _ in range(limit):
         # The cut: points with G.(w - centre) < depth are of no interest.
         worst = 0.0
@@ -129,9 +151,11 @@ def cutting_ascent(value, gradient, t, theta, params, out, tolerance, limit):  #
             total += theta[k] * inside[k]
         if total > best:
             best = total
-            out[:] = inside
+            for k in range(n):
+                out[k] = inside[k]
         if where >= 0:
-            G[:] = 0.0
+            for k in range(n):
+                G[k] = 0.0
             G[where] = 1.0 if centre[where] < 0.0 else -1.0
             depth = worst
         else:

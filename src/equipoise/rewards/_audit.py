@@ -90,9 +90,7 @@ def audit_conjugate(reward: Custom, argmax: Entry, points: Points, seed: int) ->
         best = np.empty(reward.n_outcomes)
         invoke(argmax.address, 0, theta.copy(), reward.params, best)
         if not np.all((best >= 0.0) & (best <= 1.0)):
-            raise RewardError(
-                f"conjugate_argmax: at theta = {_show(theta)} it gives {_show(best)}, outside [0, 1]"
-            )
+            raise RewardError(f"conjugate_argmax: at theta = {_show(theta)} it gives {_show(best)}, outside [0, 1]")
         reached = reward.value(best) + float(theta @ best)
         totals = points.values + points.w @ theta
         j = int(totals.argmax())
@@ -125,9 +123,7 @@ def _evaluated(reward: Custom, value: Entry, gradient: Entry, w: Vector) -> Poin
         invoke(value.address, 0, point, reward.params, values[i : i + 1])
         invoke(gradient.address, 0, point, reward.params, gradients[i])
         if not np.isfinite(values[i]):
-            raise RewardError(
-                f"value: at w = {_show(point)} it is {values[i]}; it must be finite on [0, 1]^K"
-            )
+            raise RewardError(f"value: at w = {_show(point)} it is {values[i]}; it must be finite on [0, 1]^K")
         if not np.all(np.isfinite(gradients[i])):
             raise RewardError(
                 f"gradient: at w = {_show(point)} it is {_show(gradients[i])}; it must be finite on [0, 1]^K"

@@ -20,14 +20,14 @@ rewards.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from equipoise._compile import entry, kernel
 from equipoise.rewards.base import RewardKernels
 
 
 @kernel
-def _rank(x, n, k, sign):  # type: ignore[no-untyped-def]
+def _rank(x: Any, n: int, k: int, sign: float) -> int:
     """How many entries of sign * x come before the k-th, in ascending order."""
     rank = 0
     for j in range(n):

@@ -42,13 +42,14 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _smoothing(t, n, mu):  # type: ignore[no-untyped-def]
+def _smoothing(t: int, n: int, mu: float) -> float:
     """Give mu, or mu(t) when it is negative; a time of 2**61 or more means the limit, 0."""
     if mu >= 0.0:
         return mu
     if t >= 2305843009213693952:
         return 0.0
-    return 1.0 / (float(n) ** (2.0 / 3.0) * float(max(t, 1)) ** (1.0 / 3.0))
+    inverse: float = float(n) ** (2.0 / 3.0) * float(max(t, 1)) ** (1.0 / 3.0)
+    return 1.0 / inverse
 
 
 @entry
@@ -141,9 +142,7 @@ class Entropy(Reward):
         if self.mu is not None:
             return self
         t = checked_count(t, "t", 1)
-        return Entropy(
-            self.n_outcomes, 1.0 / (float(self.n_outcomes) ** (2.0 / 3.0) * float(t) ** (1.0 / 3.0))
-        )
+        return Entropy(self.n_outcomes, 1.0 / (float(self.n_outcomes) ** (2.0 / 3.0) * float(t) ** (1.0 / 3.0)))
 
     def gradient(self, w: ArrayLike) -> Vector:
         """The gradient of H_mu at w."""

@@ -80,9 +80,7 @@ class GeneralisedGini(Reward):
         import cvxpy
 
         drops = -np.diff(self.params, append=0.0)
-        terms = [
-            drop * cvxpy.sum_smallest(w, k + 1) for k, drop in enumerate(drops[:-1].tolist()) if drop > 0.0
-        ]
+        terms = [drop * cvxpy.sum_smallest(w, k + 1) for k, drop in enumerate(drops[:-1].tolist()) if drop > 0.0]
         return sum(terms, float(drops[-1]) * cvxpy.sum(w))
 
     def arguments(self) -> Mapping[str, Any]:

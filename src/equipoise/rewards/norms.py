@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._compile import inlined, kernel
+from equipoise._compile import inlined
 from equipoise.errors import RewardError
 
 NORMS: Final = (1.0, 2.0, math.inf)

@@ -199,9 +199,7 @@ class TargetDistance(Reward):
         self.piecewise_linear = self.norm != 2.0
         if self.norm == math.inf:
             size = self.n_outcomes
-            self.vertices = Vertices(
-                np.zeros(size), np.append(np.arange(size), 0), np.append(np.ones(size), 0.0)
-            )
+            self.vertices = Vertices(np.zeros(size), np.append(np.arange(size), 0), np.append(np.ones(size), 0.0))
 
     @property
     def kernels(self) -> RewardKernels:
@@ -212,9 +210,7 @@ class TargetDistance(Reward):
         """1 - the norm of the positive part."""
         import cvxpy
 
-        return 1.0 - cvxpy.norm(
-            cvxpy.pos(self.params - w), "inf" if self.norm == math.inf else int(self.norm)
-        )
+        return 1.0 - cvxpy.norm(cvxpy.pos(self.params - w), "inf" if self.norm == math.inf else int(self.norm))
 
     def arguments(self) -> Mapping[str, Any]:
         """The KPIs and the norm."""

@@ -1,0 +1,232 @@
+"""opt(P_M), the benchmark that regret is measured against, with its dual certificate.
+
+`solve` asks a solver for the program (see `program`) and then checks what it says (see `certificate`): value
+and dual_value are recomputed from the occupancy and from theta. If they do not agree to the tolerance, other
+methods are tried; what is returned is the best checked answer, and its `status` says whether it is good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import ParameterError, RewardError, SolverError
+from equipoise.models.base import Model
+from equipoise.offline import certificate
+from equipoise.offline.program import Claim, methods
+from equipoise.rewards.base import Reward, checked_number
+
+Vector = NDArray[np.float64]
+
+_MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
+_SLOW: Final = 5000  # pairs above which a line on a terminal says what is going on
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Benchmark:
+    """The offline optimum of a model and a reward, and the proof of it.
+
+    Attributes
+    ----------
+    value : float
+        g(outcomes), recomputed: opt(P_M) from below, up to what `residual_l1` may add.
+    occupancy : numpy.ndarray
+        x*, one number a pair: non-negative, of sum 1.
+    outcomes : numpy.ndarray
+        The average outcomes under it.
+    theta, gain, bias : numpy.ndarray, float, numpy.ndarray
+        A feasible point (theta, phi, gamma) of the dual (D_M).
+    dual_value : float
+        g*(theta) + phi: opt(P_M) from above.
+    gap : float
+        dual_value - value.
+    status : str
+        "optimal" if the gap and the residual are within the tolerance; else what is wrong, in words.
+    residual, residual_l1 : float
+        Violation of the flow constraints by `occupancy`: the largest, and the sum of all.
+    tolerance : float
+        What `status` refers to.
+    solver : str
+        Who found the occupancy.
+    seconds : float
+        How long it all took.
+    """
+
+    value: float
+    occupancy: Vector
+    outcomes: Vector
+    theta: Vector
+    gain: float
+    bias: Vector
+    dual_value: float
+    gap: float
+    status: str
+    residual: float
+    residual_l1: float
+    tolerance: float
+    solver: str
+    seconds: float
+    model: Model
+
+    def policy(self) -> Vector:
+        """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
+
+        In a communicating model whose optimum splits into several recurrent classes, following this
+        policy does *not* attain the value: it ends in one of the classes and stays there. See
+        `best_stationary`.
+        """
+        return policy_of(self.model, self.occupancy)
+
+    def __repr__(self) -> str:
+        return (
+            f"Benchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
+            f"gap={self.gap:.1e}, residual={self.residual:.1e}, {self.solver}, {self.seconds:.2f} s)"
+        )
+
+
+def policy_of(model: Model, occupancy: Vector) -> Vector:
+    """Read the randomised stationary policy off an occupancy; uniform where nothing is visited.
+
+    >>> from equipoise.models import star
+    >>> policy_of(star(2, 2), np.array([0.0, 0.0, 0.25, 0.75, 0.0, 0.0])).tolist()
+    [0.5, 0.5, 0.25, 0.75, 0.5, 0.5]
+    """
+    first = model.first_pair[:-1]
+    total = np.add.reduceat(occupancy, first)[model.state_of]
+    uniform = 1.0 / np.diff(model.first_pair)[model.state_of]
+    return np.where(total > 0.0, np.divide(occupancy, total, where=total > 0.0, out=np.zeros_like(total)), uniform)
+
+
+def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bool | None = None) -> Benchmark:
+    """Solve the offline program (P_M), and check the answer without the solver.
+
+    Parameters
+    ----------
+    model : Model
+        A communicating one.
+    reward : Reward
+        For as many outcomes as the model has. If it changes with time, the limit is solved for;
+        ``reward.at(t)`` is the one of time t.
+    tolerance : float
+        The gap, in units of g, up to which the status is "optimal".
+    progress : bool, optional
+        A line on stderr that says what is being done; by default on a terminal, for large models.
+
+    Returns
+    -------
+    Benchmark
+        Look at its `status`: an answer that could not be certified is returned, and labelled so.
+
+    Raises
+    ------
+    ModelError
+        When the model is not communicating.
+    RewardError
+        When the reward is for another number of outcomes.
+    SolverError
+        When no solver gave any point at all.
+
+    Examples
+    --------
+    >>> from equipoise.models import star
+    >>> from equipoise.rewards import Quadratic
+    >>> best = solve(star(branches=3, diameter=4), Quadratic([1 / 3, 1 / 3, 1 / 3]))
+    >>> best.status, round(best.value, 6), best.outcomes.round(4).tolist()
+    ('optimal', 1.0, [0.3333, 0.3333, 0.3333])
+    """
+    began = time.perf_counter()
+    tolerance = check_call(model, tolerance)
+    if not isinstance(reward, Reward):
+        raise ParameterError(f"reward: got {type(reward).__name__}; a Reward is needed")
+    if reward.n_outcomes != model.n_outcomes:
+        raise RewardError(f"reward: it is for {reward.n_outcomes} outcomes; the model has {model.n_outcomes}")
+    best: Benchmark | None = None
+    failures: list[str] = []
+    with telling(model, progress) as tell:
+        for method in methods(reward):
+            tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
+            try:
+                claim = method(model, reward, tolerance / 10.0)
+            except SolverError as error:
+                failures.append(str(error))
+                continue
+            tell(f"checking what {claim.solver} said")
+            found = check(model, reward, claim, tolerance, began)
+            if best is None or (_badness(found) < _badness(best)):
+                best = found
+            if best.status == "optimal":
+                break
+    if best is None:
+        raise SolverError("; ".join(failures))
+    return best
+
+
+def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: float | None = None) -> Benchmark:
+    """Recompute both bounds from a claim, whoever made it, and say whether they meet."""
+    began = time.perf_counter() if began is None else began
+    primal = certificate.primal_point(model, reward, claim.occupancy)
+    dual: certificate.Dual | None = None
+    for theta in certificate.candidates(reward, primal, claim.thetas):
+        bound = certificate.dual_bound(model, reward, theta, claim.bias, primal, tolerance * _MARGIN)
+        if dual is None or bound.value < dual.value:
+            dual = bound
+        if dual.value - primal.value <= 2.0 * tolerance * _MARGIN:
+            break
+    assert dual is not None
+    gap = dual.value - primal.value
+    extra = certificate.slack(dual.bias, primal.residual_l1)
+    return Benchmark(
+        value=primal.value,
+        occupancy=primal.occupancy,
+        outcomes=primal.outcomes,
+        theta=dual.theta,
+        gain=dual.gain,
+        bias=dual.bias,
+        dual_value=dual.value,
+        gap=gap,
+        status=certificate.verdict(gap, extra, primal.residual_l1, tolerance),
+        residual=primal.residual,
+        residual_l1=primal.residual_l1,
+        tolerance=tolerance,
+        solver=claim.solver,
+        seconds=time.perf_counter() - began,
+        model=model,
+    )
+
+
+def _badness(found: Benchmark) -> float:
+    return abs(found.gap) + found.residual_l1 + certificate.slack(found.bias, found.residual_l1)
+
+
+def check_call(model: Model, tolerance: float) -> float:
+    """Check what every offline program needs: a communicating model and a positive tolerance."""
+    if not isinstance(model, Model):
+        raise ParameterError(f"model: got {type(model).__name__}; a Model is needed")
+    try:
+        tolerance = checked_number(tolerance, "tolerance", 0.0)
+    except RewardError as error:
+        raise ParameterError(str(error)) from None
+    model.require_communicating()
+    return tolerance
+
+
+@contextlib.contextmanager
+def telling(model: Model, wanted: bool | None) -> Iterator[Callable[[str], None]]:
+    """A status line on stderr, or nothing."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if wanted is None:
+        wanted = console.is_terminal and model.n_pairs > _SLOW
+    if not wanted:
+        yield lambda words: None
+        return
+    with console.status("offline program") as status:
+        yield status.update

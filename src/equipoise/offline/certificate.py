@@ -1,0 +1,247 @@
+r"""A check of an offline solution that asks no solver: any theta and any bias give an upper bound.
+
+Upper bound. Take any theta and any gamma, write r(s,a) = -theta.v(s,a) and
+
+    phi = max over (s,a) of  r(s,a) + sum_s' p(s'|s,a) gamma(s') - gamma(s).
+
+Then (theta, phi, gamma) satisfies the constraints of the dual (D_M), and for every occupancy x
+
+    g(Vx) <= g*(theta) - theta.Vx <= g*(theta) + phi,                                   (weak duality)
+
+so ``dual_value = g*(theta) + phi`` is at least opt(P_M), whatever theta and gamma are. The best gamma for a
+theta comes from value iteration on the scalar rewards r: each sweep can only lower phi, and it may be stopped
+anywhere. (theta need not have dual norm at most L: the conjugate is over the box and always finite.)
+
+Lower bound. The occupancy is clipped at zero and scaled to sum 1, and its outcomes, its value and its
+flow residual rho(s) = flow out - flow in are computed anew. If rho is not zero, x is no true occupancy, and
+
+    g(Vx) <= dual_value + gamma.rho <= dual_value + span(gamma) |rho|_1 / 2             (rho sums to zero)
+
+bounds what the residual may add to the value: that is `slack`. The other way round, the flow that is missing
+can be carried from where there is too much to where there is too little in D steps on average, so there is
+a true occupancy whose value is at least g(Vx) - L |1_K| D |rho|_1 / 2.
+
+"optimal" therefore means: dual_value - value is at most the tolerance, and neither the slack nor |rho|_1 is
+above it. All of this is floating-point arithmetic: it is exact up to rounding, about 1e-15 span(gamma).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.confidence.region import Region
+from equipoise.errors import ConvergenceError, ParameterError, RewardError
+from equipoise.models.base import Model
+from equipoise.offline.program import flow_matrix
+from equipoise.planning.evi import plan_in_place, workspace
+from equipoise.rewards.base import Reward
+
+Vector = NDArray[np.float64]
+
+SPAN: Final = 1e-9  # value iteration stops at this span
+_WORK: Final = 2e8  # sweeps times successors that one bound may cost
+_FIRST_CHUNK: Final = 64
+
+
+class Primal(NamedTuple):
+    """An occupancy, made non-negative and of sum 1, and what follows from it."""
+
+    occupancy: Vector
+    outcomes: Vector
+    value: float
+    residual: float
+    residual_l1: float
+
+
+class Dual(NamedTuple):
+    """An upper bound on opt(P_M) with its proof: (theta, gain, bias) is feasible for (D_M)."""
+
+    theta: Vector
+    gain: float
+    bias: Vector
+    value: float
+    sweeps: int
+
+
+def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, float]:
+    """Clip and scale an occupancy; return it, its outcomes, and its residual's largest entry and l1 norm.
+
+    Raises
+    ------
+    ParameterError
+        When it is not one finite number for each pair, or nothing of it is positive.
+    """
+    x = np.array(occupancy, dtype=np.float64)
+    if x.shape != (model.n_pairs,) or not np.isfinite(x).all():
+        raise ParameterError(f"occupancy: got shape {x.shape}; {model.n_pairs} finite numbers are needed, one a pair")
+    x = np.maximum(x, 0.0)
+    if not x.sum() > 0.0:
+        raise ParameterError("occupancy: no entry is positive")
+    x /= x.sum()
+    rho = np.abs(flow_matrix(model) @ x)
+    return x, np.clip(model.means.T @ x, 0.0, 1.0), float(rho.max()), float(rho.sum())
+
+
+def primal_point(model: Model, reward: Reward, occupancy: ArrayLike) -> Primal:
+    """Clip and scale an occupancy, and compute its outcomes, its value and its flow residual.
+
+    >>> from equipoise.models import ring
+    >>> from equipoise.rewards import Linear
+    >>> point = primal_point(ring(2), Linear([1.0]), [3.0, 1.0])
+    >>> point.occupancy.tolist(), point.value, point.residual, point.residual_l1
+    ([0.75, 0.25], 0.75, 0.5, 1.0)
+    """
+    x, w, largest, total = measure(model, occupancy)
+    return Primal(x, w, reward.value(w), largest, total)
+
+
+def gain_bound(model: Model, scores: ArrayLike, bias: ArrayLike) -> float:
+    """An upper bound on the average score of every policy: max of score + p.bias - bias, for any bias.
+
+    >>> from equipoise.models import ring
+    >>> gain_bound(ring(2), [1.0, 0.0], [0.0, 0.0]), gain_bound(ring(2), [1.0, 0.0], [0.5, 0.0])
+    (1.0, 0.5)
+    """
+    gamma = np.asarray(bias, dtype=np.float64)
+    return float((np.asarray(scores) + model.transitions() @ gamma - gamma[model.state_of]).max())
+
+
+def optimal_gain(
+    model: Model, scores: Vector, bias: Vector | None = None, enough: float = -np.inf
+) -> tuple[float, Vector, int]:
+    """Bound the largest average score from above, by value iteration with relaxed steps.
+
+    Parameters
+    ----------
+    model : Model
+        Its transitions are used, its outcomes are not.
+    scores : array
+        One scalar reward a pair.
+    bias : array, optional
+        Where to start, besides zero.
+    enough : float
+        A bound not above this ends the search.
+
+    Returns
+    -------
+    gain : float
+        The bound, proved by `bias` through `gain_bound`.
+    bias : array
+        With smallest entry 0.
+    sweeps : int
+        How many were made. With a span above 1e-9 at the limit the bound is only less tight.
+    """
+    zero = np.zeros(model.n_states)
+    starts = [zero] if bias is None or not np.isfinite(bias).all() else [bias - bias.min(), zero]
+    gain, best = min(((gain_bound(model, scores, start), start) for start in starts), key=lambda one: one[0])
+    if gain <= enough:
+        return gain, best, 0
+    region = _singletons(model)
+    buffers = workspace(model.n_states)
+    policy = np.zeros(model.n_states, dtype=np.int64)
+    current = best.copy()
+    limit = int(max(200, _WORK / model.transition_state.size))
+    done, chunk, reached = 0, _FIRST_CHUNK, False
+    while not reached and done < limit and gain > enough:
+        try:
+            done += plan_in_place(
+                model.first_pair, region, scores, SPAN, policy, current, buffers, limit=chunk, relaxation=0.5
+            )[2]
+            reached = True
+        except ConvergenceError:
+            done += chunk
+            chunk *= 2
+        bound = gain_bound(model, scores, current)
+        if bound < gain:
+            gain, best = bound, current - current.min()
+    return gain, best, done
+
+
+def dual_bound(
+    model: Model,
+    reward: Reward,
+    theta: ArrayLike,
+    bias: ArrayLike | None = None,
+    primal: Primal | None = None,
+    margin: float = SPAN,
+) -> Dual:
+    """An upper bound on opt(P_M) from any theta.
+
+    Parameters
+    ----------
+    model, reward : Model, Reward
+        Of the program.
+    theta : array
+        Any vector of K numbers.
+    bias : array, optional
+        Where value iteration starts.
+    primal : Primal, optional
+        A point to compare with. No bound on the gain can be below its score, and the search ends when the
+        bound is within `margin` of that.
+    margin : float
+        See `primal`.
+
+    Examples
+    --------
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Quadratic
+    >>> dual_bound(bandit(2), Quadratic([0.5, 0.5]), [0.0, 0.0]).value
+    1.0
+    """
+    theta = np.array(theta, dtype=np.float64)
+    scores = np.ascontiguousarray(-(model.means @ theta))
+    enough, conjugate = -np.inf, reward.conjugate(theta)
+    if primal is not None:
+        # g* is at least g(w) + theta.w at every w of the box; this matters where the conjugate is iterated for.
+        conjugate = max(conjugate, primal.value + float(theta @ primal.outcomes))
+        enough = float(scores @ primal.occupancy) + margin
+    start = None if bias is None else np.array(bias, dtype=np.float64)
+    gain, gamma, sweeps = optimal_gain(model, scores, start, enough)
+    return Dual(theta, gain, gamma, conjugate + gain, sweeps)
+
+
+def candidates(reward: Reward, primal: Primal, thetas: tuple[Vector, ...]) -> list[Vector]:
+    """Thetas worth a try: the solver's, and minus the gradient at the outcomes if there is one."""
+    listed = [theta for theta in thetas if np.isfinite(theta).all()]
+    if reward.smoothness is not None:
+        try:
+            listed.append(-reward.gradient(primal.outcomes))
+        except RewardError:  # the entropy itself at an outcome of 0: as near to it as makes sense
+            listed.append(-reward.gradient(np.maximum(primal.outcomes, 1e-12)))
+    return listed or [np.zeros(reward.n_outcomes)]
+
+
+def slack(bias: Vector, residual_l1: float) -> float:
+    """What a flow residual may add to a value beyond the dual bound: span(bias) |rho|_1 / 2."""
+    return float(np.ptp(bias)) * residual_l1 / 2.0
+
+
+def verdict(gap: float, extra: float, residual_l1: float, tolerance: float) -> str:
+    """Put the check in words: "optimal", or what is wrong."""
+    if residual_l1 > tolerance or extra > tolerance:
+        return (
+            f"flow residual {residual_l1:.2g} (l1), which may add {extra:.2g} to the value: "
+            f"above tolerance {tolerance:.2g}"
+        )
+    if gap > tolerance:
+        return f"gap {gap:.2g} above tolerance {tolerance:.2g}"
+    if gap < -tolerance or not np.isfinite(gap):
+        return f"gap {gap:.2g}: the value exceeds its upper bound"
+    return "optimal"
+
+
+def _singletons(model: Model) -> Region:
+    """The true transitions as regions that the planner may reorder."""
+    nothing = np.zeros((0, 0))
+    return Region(
+        first=np.array(model.transition_first),
+        successor=np.array(model.transition_state),
+        lo=np.array(model.transition_probability),
+        hi=np.array(model.transition_probability),
+        rest=np.zeros(model.n_pairs),
+        v_lo=nothing,
+        v_hi=nothing,
+    )

@@ -1,0 +1,181 @@
+"""The compiled agent against the dense transcription of the paper: same actions, episodes, theta and gain.
+
+Both see the same observations, step by step. Actions, episode starts and triggers must be equal; theta, gain
+and the span of the bias agree to rounding, which accumulates over sums of a few thousand terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise import oracles as o
+from equipoise.agents.episodes import TRIGGERS
+from tests.reference import oracles as ref_oracles
+from tests.reference import rewards as ref_rewards
+from tests.reference.toc_ucrl2 import Reference
+
+ROUNDING = 1e-9
+K = 3
+KPI = [0.7, 0.5, 0.6]
+
+
+@dataclass
+class Case:
+    name: str
+    reward: eq.rewards.Reward
+    oracle: o.Oracle
+    ref_reward: object
+    ref_oracle: Callable[[], object]
+
+
+def cases() -> list[Case]:
+    horizon = 2000
+    found = []
+
+    def add(name, reward, oracle, ref_reward, make):
+        found.append(Case(name, reward, oracle, ref_reward, make))
+
+    def frank_wolfe(name, reward, ref):
+        add(f"FW-{name}", reward, o.FrankWolfe(), ref, lambda: ref_oracles.FrankWolfe(ref, K))
+
+    frank_wolfe("quadratic", eq.rewards.Quadratic(KPI), ref_rewards.Quadratic(KPI))
+    frank_wolfe("squared", eq.rewards.TargetSquared(KPI), ref_rewards.TargetSquared(KPI))
+    frank_wolfe("linear", eq.rewards.Linear([0.5, 0.3, 0.2]), ref_rewards.Linear([0.5, 0.3, 0.2]))
+    frank_wolfe("fair", eq.rewards.ProportionalFairness(K, 0.1), ref_rewards.ProportionalFairness(K, 0.1))
+    frank_wolfe("entropy", eq.rewards.Entropy(K, 0.05), ref_rewards.Entropy(K, 0.05))
+
+    balance = ref_rewards.Balance([0.4, 0.3, 0.3])
+    balance.norm = 2.0  # the library measures it in the 2-norm, so that gradient descent fits
+    for name, reward, ref in (
+        ("balance", eq.rewards.Balance([0.4, 0.3, 0.3]), balance),
+        ("distance2", eq.rewards.TargetDistance(KPI, 2), ref_rewards.TargetDistance(KPI, 2)),
+        ("quadratic", eq.rewards.Quadratic(KPI), ref_rewards.Quadratic(KPI)),
+    ):
+        L = reward.lipschitz
+        add(f"TGD-{name}", reward, o.TunedGradientDescent(), ref,
+            lambda ref=ref, L=L: ref_oracles.TunedGradientDescent(ref, K, L))  # fmt: skip
+        add(f"TMD-ball-{name}", reward, o.TunedMirrorDescent(o.EuclideanBall(), horizon), ref,
+            lambda ref=ref, L=L: ref_oracles.TunedMirrorDescent(ref, ref_oracles.EuclideanBall(K, L), horizon))  # fmt: skip
+
+    distance1 = ref_rewards.TargetDistance(KPI, 1)
+    add("TMD-box", eq.rewards.TargetDistance(KPI, 1), o.TunedMirrorDescent(o.Box(), horizon), distance1,
+        lambda: ref_oracles.TunedMirrorDescent(distance1, ref_oracles.Cube(K, 1.0), horizon))  # fmt: skip
+    bottom = ref_rewards.BottomSum(K, 2)
+    add("TMD-simplex", eq.rewards.BottomSum(K, 2), o.TunedMirrorDescent(o.SignedSimplex(), horizon), bottom,
+        lambda: ref_oracles.TunedMirrorDescent(bottom, ref_oracles.SignedSimplex(K, 2.0), horizon))  # fmt: skip
+    gini = ref_rewards.GeneralisedGini([0.5, 0.3, 0.2])
+    add("TMD-gini", eq.rewards.GeneralisedGini([0.5, 0.3, 0.2]), o.TunedMirrorDescent(o.SignedSimplex(), horizon), gini,
+        lambda: ref_oracles.TunedMirrorDescent(gini, ref_oracles.SignedSimplex(K, 1.0), horizon))  # fmt: skip
+    distance_inf = ref_rewards.TargetDistance(KPI, math.inf)
+    add("TMD-slack", eq.rewards.TargetDistance(KPI, math.inf), o.TunedMirrorDescent(o.SlackSimplex(), horizon),
+        distance_inf,
+        lambda: ref_oracles.TunedMirrorDescent(distance_inf, ref_oracles.target_distance_simplex(K), horizon))  # fmt: skip
+    knapsack = ref_rewards.Knapsack(K, 0.4)
+    add("TMD-knapsack", eq.rewards.Knapsack(K, 0.4), o.TunedMirrorDescent(o.SlackSimplex(), horizon), knapsack,
+        lambda: ref_oracles.TunedMirrorDescent(knapsack, ref_oracles.knapsack_simplex(K, 0.4), horizon))  # fmt: skip
+
+    def simplex(length):
+        return ref_oracles.TunedMirrorDescent(bottom, ref_oracles.SignedSimplex(K, 2.0), length)
+
+    for inherit in (False, True):
+        add(f"doubling-{'inherit' if inherit else 'fresh'}", eq.rewards.BottomSum(K, 2),
+            o.Doubling(o.SignedSimplex(), inherit=inherit), bottom,
+            lambda inherit=inherit: ref_oracles.Doubling(simplex, inherit=inherit))  # fmt: skip
+    return found
+
+
+def compare(model: eq.Model, agent: eq.TocUCRL2, reference: Reference, steps: int, seed: int) -> None:
+    world = model.world(seed)
+    thetas = []
+    for t in range(1, steps + 1):
+        action = agent.act(world.state)
+        assert action == reference.act(world.state), f"time {t}"
+        thetas.append(agent.theta)
+        outcomes, state = world.step(action)
+        agent.observe(outcomes, state)
+        reference.observe(outcomes, state)
+    assert agent.episode_starts.tolist() == reference.episode_starts
+    ended = [TRIGGERS[code] for code in agent.episodes.ended]
+    assert ended[:-1] == reference.triggers[1:]
+    assert ended[-1] == "open"
+    np.testing.assert_allclose(thetas, reference.thetas, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(agent.episodes.span, reference.bias_spans, rtol=0, atol=ROUNDING)
+    assert agent.episodes.sweeps == [plan.sweeps for plan in reference.plans]
+    np.testing.assert_allclose(agent.average, reference.average, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 2.0])
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_every_oracle(case, threshold):
+    model = eq.models.garnet(5, 3, 3, K, seed=11)
+    agent = eq.TocUCRL2(model.space, case.reward, case.oracle, threshold)
+    reference = Reference(model.n_actions, K, model.start, case.ref_reward, case.ref_oracle(), threshold)
+    compare(model, agent, reference, steps=2000, seed=5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_worlds(seed):
+    rng = np.random.default_rng(seed)
+    n_states, n_actions = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+    model = eq.models.garnet(n_states, n_actions, int(rng.integers(1, n_states + 1)), K, seed=seed)
+    reward, ref = eq.rewards.Quadratic(KPI), ref_rewards.Quadratic(KPI)
+    for threshold in (0.0, math.inf, reward.lipschitz):
+        agent = eq.TocUCRL2(model.space, reward, threshold=threshold, delta=0.1)
+        oracle = ref_oracles.FrankWolfe(ref, K)
+        reference = Reference(model.n_actions, K, model.start, ref, oracle, threshold, delta=0.1)
+        compare(model, agent, reference, steps=300 if threshold == 0 else 3000, seed=seed)
+
+
+def test_ragged_actions_and_correlated_outcomes():
+    coin = [(0.5, 1, [1.0, 0.0, 0.0]), (0.3, 2, [0.0, 1.0, 0.0]), (0.2, 0, [0.0, 0.0, 1.0])]
+    back = [(0.7, 0, [0.2, 0.4, 0.0]), (0.3, 2, [1.0, 1.0, 0.0])]
+    model = eq.Model.from_branches([[coin, back, coin], [back], [back, coin]])
+    ref = ref_rewards.Quadratic(KPI)
+    agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic(KPI), threshold=0.5)
+    reference = Reference(model.n_actions, K, 0, ref, ref_oracles.FrankWolfe(ref, K), 0.5)
+    compare(model, agent, reference, steps=3000, seed=1)
+
+
+def test_known_outcomes_give_single_points():
+    model = eq.models.riverswim(4).visits()
+    ref = ref_rewards.Entropy(4, 0.1)
+    told = {(s, a): model.means[model.pair(s, a)] for s in range(4) for a in range(2)}
+    agent = eq.TocUCRL2(model.space, eq.rewards.Entropy(4, 0.1), threshold=1.0)
+    reference = Reference(model.n_actions, 4, 0, ref, ref_oracles.FrankWolfe(ref, 4), 1.0, known=told)
+    compare(model, agent, reference, steps=2000, seed=3)
+
+
+def test_entropy_that_follows_time():
+    model = eq.models.riverswim(4).visits()
+    ref = ref_rewards.AnytimeEntropy(4)
+    told = {(s, a): model.means[model.pair(s, a)] for s in range(4) for a in range(2)}
+    agent = eq.TocUCRL2(model.space, eq.rewards.Entropy(4))
+    oracle = ref_oracles.FrankWolfe(ref, 4)
+    # Q is read once an episode, at tau(m)
+    reference = Reference(
+        model.n_actions, 4, 0, ref, oracle, lambda _t: eq.rewards.Entropy(4).at(reference.episode_starts[-1]).lipschitz,
+        known=told,
+    )  # fmt: skip
+    compare(model, agent, reference, steps=2000, seed=3)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5, math.inf])
+def test_known_model(threshold):
+    model = eq.models.garnet(5, 3, 3, K, seed=2)
+    ref = ref_rewards.Quadratic(KPI)
+    agent = eq.TocUCRL2(
+        model.space, eq.rewards.Quadratic(KPI), threshold=threshold, confidence=eq.confidence.Known(model),
+        tolerance=1e-9, planner=eq.planning.Planner(relaxation=1.0),
+    )  # fmt: skip
+    reference = Reference(
+        model.n_actions, K, 0, ref, ref_oracles.FrankWolfe(ref, K), threshold, tolerance=1e-9,
+        known_model=(model.transitions().toarray(), model.means),
+    )  # fmt: skip
+    compare(model, agent, reference, steps=300, seed=0)

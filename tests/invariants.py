@@ -1,0 +1,51 @@
+"""What holds with certainty on every run, whatever the world, the reward and the seed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import equipoise as eq
+from equipoise.agents.episodes import TRIGGERS
+from equipoise.agents.memory import DRIFT, LEARNING, ORIGIN, THRESHOLD
+from equipoise.oracles import Doubling
+from equipoise.theory import bounds
+
+
+def assert_invariants(agent: eq.TocUCRL2) -> None:
+    steps = agent.t - 1
+    starts = agent.episode_starts
+    counts, memory = agent._counts, agent._memory
+    assert starts[0] == 1
+    assert np.all(np.diff(starts) >= 1)
+    assert starts[-1] <= steps
+    assert np.all((agent.average >= 0) & (agent.average <= 1))
+
+    since_restart = steps - (0 if agent._phase.inherit else int(memory.clock[ORIGIN]))
+    assert int(agent.visits.sum()) == since_restart
+    if memory.clock[LEARNING]:
+        assert np.all(counts.fresh <= np.maximum(1, counts.visits))
+    for pair in range(agent.space.n_pairs):
+        block = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
+        assert counts.pool_count[block].sum() == agent.visits[pair]
+        assert len(set(counts.pool_state[block].tolist())) == counts.block_used[pair]
+        assert np.all(counts.sums[pair] <= agent.visits[pair])
+
+    ended = [TRIGGERS[code] for code in agent.episodes.ended]
+    assert ended[-1] == "open"
+    assert ("restart" in ended) <= isinstance(agent.oracle, Doubling)
+    Q = memory.gauge[THRESHOLD]
+    if not memory.clock[LEARNING]:
+        assert "visits" not in ended
+        assert "both" not in ended
+    if agent.threshold is not None and Q > 0 and not isinstance(agent.oracle, Doubling):
+        by_gradient = sum(reason in ("gradient", "both") for reason in ended)
+        assert by_gradient <= bounds.gradient_episodes(agent.reward, agent.oracle, Q, steps)
+        by_visits = sum(reason in ("visits", "both") for reason in ended)
+        assert by_visits <= bounds.visit_episodes(agent.space.n_pairs, steps)
+    if Q > 0 and math.isfinite(agent.reward.lipschitz):
+        assert len(starts) <= bounds.episodes(agent.reward, agent.oracle, Q, agent.space.n_pairs, steps)
+    # the drift that has not ended the episode yet is at most Q plus one step of at most the diameter 2L
+    if math.isfinite(agent.reward.lipschitz):
+        assert memory.gauge[DRIFT] <= Q + 2 * agent.reward.lipschitz * (1 + 1e-12)

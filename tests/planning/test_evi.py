@@ -1,0 +1,200 @@
+"""The sparse planner against the dense one, its certificate, and its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equipoise as eq
+from equipoise.confidence.region import Region
+from equipoise.planning import extended_value_iteration
+from equipoise.planning._kernels import inner_maximum, optimistic_rewards, rank_states
+from tests.reference import planner as dense
+
+EXACT = 1e-12
+
+
+def random_region(rng: np.random.Generator, n_states: int, n_pairs: int) -> tuple[Region, np.ndarray, np.ndarray]:
+    """A sparse region with a feasible point in every pair, and the same one dense."""
+    lists, los, his, rests = [], [], [], []
+    lo_dense, hi_dense = np.zeros((n_pairs, n_states)), np.zeros((n_pairs, n_states))
+    for pair in range(n_pairs):
+        listed = rng.permutation(n_states)[: rng.integers(0, n_states + 1)]
+        point = rng.dirichlet(np.full(n_states, 0.3))
+        unlisted = np.setdiff1d(np.arange(n_states), listed)
+        slack = rng.choice([0.0, 0.05, 1.0])
+        rest = min(1.0, (point[unlisted].max() if unlisted.size else 0.0) + slack * rng.random())
+        lo = np.maximum(0.0, point[listed] - slack * rng.random(listed.size))
+        hi = np.minimum(1.0, point[listed] + slack * rng.random(listed.size))
+        hi_dense[pair] = rest
+        lo_dense[pair, listed], hi_dense[pair, listed] = lo, hi
+        lists.append(listed), los.append(lo), his.append(hi), rests.append(rest)
+    region = Region(
+        first=np.concatenate([[0], np.cumsum([len(x) for x in lists])]).astype(np.int64),
+        successor=np.concatenate(lists).astype(np.int64),
+        lo=np.concatenate(los),
+        hi=np.concatenate(his),
+        rest=np.array(rests),
+        v_lo=np.zeros((n_pairs, 1)),
+        v_hi=np.zeros((n_pairs, 1)),
+    )
+    return region, lo_dense, hi_dense
+
+
+def ranked(u: np.ndarray):
+    n = u.size
+    order, rank, prefix, scratch = np.arange(n), np.zeros(n, np.int64), np.zeros(n + 1), np.zeros(n, np.int64)
+    rank_states(u, order, rank, prefix, scratch)
+    return order, rank, prefix
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32), n_states=st.integers(1, 40), ties=st.booleans())
+def test_inner_maximum_equals_the_dense_one(seed, n_states, ties):
+    rng = np.random.default_rng(seed)
+    region, lo, hi = random_region(rng, n_states, 3)
+    u = rng.integers(0, 4, n_states).astype(float) if ties else rng.random(n_states) * 10
+    order, rank, prefix = ranked(u)
+    for pair in range(3):
+        found = inner_maximum(
+            region.first[pair], region.first[pair + 1], region.successor, region.lo, region.hi, region.rest[pair],
+            u, order, rank, prefix,
+        )  # fmt: skip
+        expected = dense.best_distribution(u, lo[pair], hi[pair]) @ u
+        assert found == pytest.approx(expected, abs=EXACT * 10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_inner_maximum_equals_a_linear_program(seed):
+    rng = np.random.default_rng(seed)
+    region, lo, hi = random_region(rng, 8, 1)
+    u = rng.random(8)
+    found = inner_maximum(
+        region.first[0], region.first[1], region.successor, region.lo, region.hi, region.rest[0], u, *ranked(u)
+    )
+    assert found == pytest.approx(dense.inner_maximum_by_lp(u, lo[0], hi[0]), abs=1e-8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), n_states=st.integers(1, 300))
+def test_states_are_ranked(seed, n_states):
+    rng = np.random.default_rng(seed)
+    u = np.round(rng.random(n_states), rng.integers(0, 4))
+    order, rank, prefix = ranked(u)
+    assert sorted(order.tolist()) == list(range(n_states))
+    assert np.all(np.diff(u[order]) <= 0)
+    assert np.array_equal(order[rank], np.arange(n_states))
+    np.testing.assert_allclose(prefix, np.concatenate([[0], np.cumsum(u[order])]), atol=EXACT * n_states)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_plans_equal_the_dense_ones_and_certify(seed):
+    rng = np.random.default_rng(seed)
+    n_actions = rng.integers(1, 4, size=rng.integers(1, 7))
+    first_pair = np.concatenate([[0], np.cumsum(n_actions)])
+    region, lo, hi = random_region(rng, n_actions.size, int(first_pair[-1]))
+    # a little of every state, so that the plain iteration converges
+    region = region._replace(rest=np.maximum(region.rest, 0.02), hi=np.minimum(1.0, region.hi + 0.02))
+    for pair in range(first_pair[-1]):
+        listed = region.successor[region.first[pair] : region.first[pair + 1]]
+        hi[pair] = region.rest[pair]
+        hi[pair, listed] = region.hi[region.first[pair] : region.first[pair + 1]]
+    reward = rng.normal(size=first_pair[-1])
+    epsilon = 10 ** -rng.uniform(1, 6)
+    try:
+        plan = extended_value_iteration(first_pair, region, reward, epsilon, limit=3000)
+    except eq.errors.ConvergenceError:
+        plan = extended_value_iteration(first_pair, region, reward, epsilon, relaxation=0.5)
+    else:
+        expected = dense.extended_value_iteration(reward, lo, hi, n_actions, epsilon)
+        assert plan.policy.tolist() == expected.policy.tolist()
+        assert plan.sweeps == expected.sweeps
+        assert plan.gain == pytest.approx(expected.gain, abs=1e-10)
+    # the certificate, checked with the dense inner maximum: gain + bias(s) >= r + max p.bias, tight within epsilon
+    best = np.array([dense.best_distribution(plan.bias, lo[i], hi[i]) @ plan.bias for i in range(first_pair[-1])])
+    backed_up = reward + best
+    for s in range(n_actions.size):
+        values = backed_up[first_pair[s] : first_pair[s + 1]]
+        assert plan.gain + plan.bias[s] >= values.max() - 1e-10
+        assert plan.gain + plan.bias[s] <= values[plan.policy[s]] + epsilon + 1e-10
+    assert plan.span <= epsilon
+    assert plan.bias.min() == 0.0
+
+
+def singletons(model: eq.Model) -> Region:
+    p = model.transition_probability
+    zeros = np.zeros((model.n_pairs, 1))
+    return Region(
+        model.transition_first, model.transition_state, p, p, np.zeros(model.n_pairs), zeros, zeros
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gain_of_a_known_model_equals_a_linear_program(seed):
+    model = eq.models.garnet(6, 3, 3, 1, seed=seed)
+    reward = model.means[:, 0]
+    plan = extended_value_iteration(model.first_pair, singletons(model), reward, 1e-10, relaxation=0.5)
+    lp, _ = dense.optimum_by_lp(reward, model.transitions().toarray(), model.n_actions)
+    assert plan.gain == pytest.approx(lp, abs=1e-8)
+
+
+def test_a_periodic_model_needs_relaxation_and_the_error_says_the_span():
+    model = eq.models.ring(4)
+    reward = model.means[:, 0]
+    with pytest.raises(eq.errors.ConvergenceError, match=r"span 1 after 500 sweeps.*relaxation below 1"):
+        extended_value_iteration(model.first_pair, singletons(model), reward, 1e-6, limit=500)
+    plan = extended_value_iteration(model.first_pair, singletons(model), reward, 1e-9, relaxation=0.5)
+    assert plan.gain == pytest.approx(1 / 4, abs=1e-9)
+
+
+def test_warm_start_keeps_the_certificate():
+    model = eq.models.riverswim(12)
+    reward = model.means[:, 0]
+    cold = extended_value_iteration(model.first_pair, singletons(model), reward, 1e-8)
+    warm = extended_value_iteration(model.first_pair, singletons(model), reward, 1e-8, bias=cold.bias)
+    assert warm.sweeps < cold.sweeps
+    assert abs(warm.gain - cold.gain) <= 1e-8
+
+
+def test_ties_go_to_the_lowest_action():
+    model = eq.Model.from_arrays([[[1.0]] * 4], [[[0.5], [0.5 + 5e-13], [0.5], [0.6]]])
+    region = singletons(model)
+    plan = extended_value_iteration([0, 4], region, [0.5, 0.5 + 5e-13, 0.5, 0.5 + 5e-13], 1e-3)
+    assert plan.policy.tolist() == [0]
+    plan = extended_value_iteration([0, 4], region, [0.5, 0.5 + 3e-12, 0.5, 0.5], 1e-3)
+    assert plan.policy.tolist() == [1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_optimistic_reward_is_the_maximum_over_corners(seed):
+    rng = np.random.default_rng(seed)
+    theta = rng.normal(size=3)
+    corners = np.sort(rng.random((2, 1, 3)), axis=0)
+    out = np.zeros(1)
+    optimistic_rewards(theta, corners[0], corners[1], out)
+    every = [
+        -theta @ np.where([b >> k & 1 for k in range(3)], corners[1, 0], corners[0, 0]) for b in range(8)
+    ]
+    assert out[0] == pytest.approx(max(every), abs=EXACT)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reward": [1.0]}, "reward: got shape"),
+        ({"reward": [np.nan, 0.0]}, r"reward\[0\]"),
+        ({"tolerance": -1.0}, "tolerance: got -1.0"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"relaxation": 0.0}, "relaxation: got 0.0"),
+    ],
+)
+def test_bad_input(change, message):
+    model = eq.models.ring(2)
+    arguments = {"reward": [1.0, 0.0], "tolerance": 0.1, "relaxation": 0.5} | change
+    with pytest.raises(eq.EquipoiseError, match=message):
+        extended_value_iteration(model.first_pair, singletons(model), **arguments)
