@@ -42,6 +42,17 @@ def test_a_flipped_bit_is_noticed(tmp_path):
         read_npz(tmp_path / "f", "thing", 1)
 
 
+def test_a_member_longer_than_its_array_is_noticed(tmp_path):
+    write_npz(tmp_path / "f", {"a": np.zeros(4)}, {}, "thing", 1)
+    with zipfile.ZipFile(tmp_path / "f") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "f", "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data + b"x" * (name == "a.npy"))
+    with pytest.raises(FileError, match="'a' is longer than its array"):
+        read_npz(tmp_path / "f", "thing", 1)
+
+
 def test_foreign_files(tmp_path):
     (tmp_path / "text").write_text("hello, world\n" * 100)
     np.save(tmp_path / "array.npy", np.arange(3))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from equipoise import models
 from equipoise.errors import ModelError
-from equipoise.models import Model, diameter, hitting_times, unreachable
+from equipoise.models import Model, diameter, hitting_times, structure, unreachable
+from equipoise.models._kernels import breadth_first
 
 
 def dense_times(model, target):
@@ -100,6 +101,16 @@ def test_a_hard_river_is_exact():
     model = Model.from_arrays(p, np.zeros((n, 1, 1)))
     assert hitting_times(model, n - 1)[0] == pytest.approx(total, rel=1e-9)
     assert model.diameter() == pytest.approx(total, rel=1e-9)
+
+
+def test_a_start_that_misses_the_target_is_repaired():
+    """Greedy for u = 0 every tie goes to action 0, which at the ends of a star is the loop: nobody arrives."""
+    model = models.star(3, 6)
+    target = 9  # the end of the last branch
+    search = structure._search(model)
+    breadth_first(search.reverse_first, search.reverse_state, target, search.order, search.distance)
+    h = structure._policy_iteration(model, target, np.zeros(model.n_states), search)
+    assert h.tolist() == dense_times(model, target).tolist()
 
 
 def test_the_fixed_point_holds_in_a_larger_world():

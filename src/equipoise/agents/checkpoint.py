@@ -18,7 +18,7 @@ from equipoise import confidence, oracles, rewards
 from equipoise._files import read_npz, write_npz
 from equipoise._spec import build, describe
 from equipoise.agents.episodes import TRIGGERS, Episodes
-from equipoise.agents.memory import Memory
+from equipoise.agents.memory import PENDING, STATE, TIME, Memory
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.counts import Counts
 from equipoise.errors import EquipoiseError, FileError
@@ -86,8 +86,27 @@ def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> 
     agent._counts = _filled(agent._counts, "counts", arrays)
     agent._memory = _filled(agent._memory, "memory", arrays)
     agent._episodes = _episodes(arrays)
+    _check_indices(agent)
     agent._set_up_scratch()
     return agent
+
+
+def _check_indices(agent: TocUCRL2) -> None:
+    """Kernels check nothing: every index that they will follow must be in range."""
+    space, counts, memory = agent.space, agent._counts, agent._memory
+    used = counts.block_first + counts.block_room
+    sound = (
+        0 <= memory.clock[STATE] < space.n_states
+        and -1 <= memory.clock[PENDING] < space.n_pairs
+        and memory.clock[TIME] >= 1
+        and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
+        and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_room))
+        and np.all(used <= counts.end[0])
+        and counts.end[0] <= counts.pool_state.size == counts.pool_count.size
+        and np.all((counts.pool_state >= 0) & (counts.pool_state < space.n_states))
+    )
+    if not sound:
+        raise FileError("its arrays do not fit together")
 
 
 def _exports(package: ModuleType) -> dict[str, Any]:

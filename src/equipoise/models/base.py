@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -379,10 +379,29 @@ class Model:
         """Return a simulator of this model that hides it; the seed decides all its randomness."""
         return World(self, seed)
 
+    def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the header and the arrays that a file holds, here or within another file."""
+        return {"start": self.start, "noise": self.noise}, {name: getattr(self, name) for name in _STORED}
+
+    @classmethod
+    def from_stored(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
+        """Return the model that `stored` gave the parts of, all of them checked."""
+        for name, (dtype, ndim) in _STORED.items():
+            if name not in arrays:
+                raise FileError(f"the array {name!r} is missing")
+            if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
+                raise FileError(f"the array {name!r} is not one that Equipoise writes")
+        parts: dict[str, Any] = {name: arrays[name] for name in _STORED}
+        known = parts.pop("known_mask")
+        try:
+            return _assembled(**parts, start=header.get("start"), noise=header.get("noise"), known=known)
+        except ModelError as error:
+            raise FileError(f"no well-formed model ({error})") from None
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, exactly at `path`; the file is complete or not there at all."""
-        arrays = {name: getattr(self, name) for name in _STORED}
-        write_npz(path, arrays, {"start": self.start, "noise": self.noise}, _KIND, _VERSION)
+        header, arrays = self.stored()
+        write_npz(path, arrays, header, _KIND, _VERSION)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -394,16 +413,10 @@ class Model:
             When the file is missing, damaged, or holds something else.
         """
         header, arrays = read_npz(path, _KIND, _VERSION)
-        for name, (dtype, ndim) in _STORED.items():
-            if name not in arrays:
-                raise FileError(f"{path}: the array {name!r} is missing")
-            if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
-                raise FileError(f"{path}: the array {name!r} is not one that Equipoise writes")
         try:
-            known = arrays.pop("known_mask")
-            return _assembled(**arrays, start=header.get("start"), noise=header.get("noise"), known=known)
-        except ModelError as error:
-            raise FileError(f"{path}: holds no well-formed model ({error})") from None
+            return cls.from_stored(header, arrays)
+        except FileError as error:
+            raise FileError(f"{path}: {error}") from None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):

@@ -17,7 +17,8 @@ Conjugate, for any theta, in the dual ball or not. Where theta_k > 0, w_k = 1. E
 * norm infinity: y_k = min(kpi_k, m), where sum_k a_k min(kpi_k, m) - m is concave in m: m is the largest
   KPI kpi_k with sum of a_j over kpi_j >= kpi_k above 1, or 0 when there is none.
 
-At the edge of the dual ball, where many y are optimal, y is the smallest of these: w = kpi.
+At the edge of the dual ball, where many y are optimal, y is the smallest of these: w = kpi. A projected
+theta lies on that edge up to rounding, so the edge is 1e-12 wide: the trajectory must not hang on a last bit.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
     import cvxpy
+
+_EDGE: Final = 1.0 + 1e-12
 
 
 @entry
@@ -57,7 +60,7 @@ def _conjugate_argmax_1(t, n, theta, params, out):  # type: ignore[no-untyped-de
         if theta[k] > 0.0:
             out[k] = 1.0
         else:
-            out[k] = 0.0 if theta[k] < -1.0 else params[k]
+            out[k] = 0.0 if theta[k] < -_EDGE else params[k]
 
 
 @entry
@@ -95,7 +98,7 @@ def _conjugate_argmax_2(t, n, theta, params, out):  # type: ignore[no-untyped-de
         if theta[k] < 0.0 and params[k] > 0.0:
             dual_squared += theta[k] * theta[k]
             q += params[k] * params[k]
-    if dual_squared <= 1.0:
+    if dual_squared <= _EDGE:
         q = 0.0
     while q > 0.0:
         capped = 0.0
@@ -147,14 +150,14 @@ def _conjugate_argmax_inf(t, n, theta, params, out):  # type: ignore[no-untyped-
         if theta[k] < 0.0:
             total -= theta[k]
     level = 0.0
-    if total > 1.0:
+    if total > _EDGE:
         for k in range(n):
             if params[k] > level:
                 above = 0.0
                 for j in range(n):
                     if theta[j] < 0.0 and params[j] >= params[k]:
                         above -= theta[j]
-                if above > 1.0:
+                if above > _EDGE:
                     level = params[k]
     for k in range(n):
         if theta[k] > 0.0:

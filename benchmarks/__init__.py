@@ -1,0 +1,1 @@
+"""Speed and memory, shown as ratios measured in one run: `make bench`."""

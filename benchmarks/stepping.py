@@ -1,0 +1,64 @@
+"""The whole algorithm against a loop that only samples the same world under a fixed policy."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+import equipoise as eq
+from benchmarks.timing import best_times
+from equipoise.models._kernels import sample
+
+STEPS = 10**7
+
+
+@numba.njit(error_model="numpy", _nrt=False)
+def bare(steps, rng, first_pair, policy, branch_first, cumulative, branch_next, branch_row, rows, bernoulli, out):
+    """Sample and nothing else."""
+    state = 0
+    for _ in range(steps):
+        pair = first_pair[state] + policy[state]
+        state = sample(rng, pair, branch_first, cumulative, branch_next, branch_row, rows, bernoulli, out)
+    return state
+
+
+def sampling(model: eq.Model, steps: int) -> None:
+    policy = np.zeros(model.n_states, dtype=np.int64)
+    bare(
+        steps, eq.models.stream(model, 1), model.first_pair, policy, model.branch_first, model.branch_cumulative,
+        model.branch_next, model.branch_row, model.rows, model.noise == "bernoulli", np.zeros(model.n_outcomes),
+    )  # fmt: skip
+
+
+def learning(model: eq.Model, reward: eq.rewards.Reward, steps: int, threshold: float | None = None) -> eq.Run:
+    return eq.simulate(model, eq.TocUCRL2(model.space, reward, threshold=threshold), steps, seed=1, progress=False)
+
+
+def noisy_star() -> eq.Model:
+    """The star with its outcomes drawn: four uniform numbers a step instead of one."""
+    still = eq.models.star(branches=3, diameter=4)
+    return eq.Model.from_sparse(still.first_pair, still.transitions(), still.means, noise="bernoulli")
+
+
+def report() -> list[tuple[str, str, str]]:
+    """Rows of the table: what, measured, asked."""
+    rows = []
+    reward = eq.rewards.Quadratic([1 / 3] * 3)
+    for name, model, limit in (
+        ("star", eq.models.star(branches=3, diameter=4), "<= 3"),
+        ("star, Bernoulli outcomes", noisy_star(), ""),
+    ):
+        ours, floor = best_times(lambda m=model: learning(m, reward, STEPS), lambda m=model: sampling(m, STEPS))
+        rows.append((f"{name}, K=3, D=4, FrankWolfe, Q=L, 10^7 steps: time over bare sampling",
+                     f"{ours / floor:.2f}  ({STEPS / ours / 1e6:.1f} and {STEPS / floor / 1e6:.1f} M steps/s)", limit))  # fmt: skip
+    for n in (6, 20):
+        model = eq.models.riverswim(n)
+        scalar = eq.rewards.Linear([1.0])
+        seconds, floor = best_times(
+            lambda m=model: learning(m, scalar, 10**6, math.inf), lambda m=model: sampling(m, 10**6), rounds=3
+        )
+        rows.append((f"RiverSwim {n}, UCRL2's schedule, 10^6 steps: time over bare sampling",
+                     f"{seconds / floor:.2f}  ({1e6 / seconds / 1e6:.1f} M steps/s)", ""))  # fmt: skip
+    return rows
