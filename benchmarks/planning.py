@@ -9,8 +9,9 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.timing import best_times
-from equipoise.confidence.counts import no_counts, with_room
-from equipoise.confidence.region import Region, empty_region
+from equipoise.confidence.counts import SEEN, no_counts, with_room
+from equipoise.confidence.fill import region_of
+from equipoise.confidence.region import Region
 from equipoise.planning._kernels import sweep
 from equipoise.planning.evi import workspace
 
@@ -22,7 +23,6 @@ def region_after_visits(model: eq.Model) -> Region:
     """The paper's regions once every pair has been visited `VISITS` times, as often as p says."""
     counts = no_counts(model.n_pairs, model.n_outcomes)
     listed = model.transition_state.size
-    counts = with_room(counts) if counts.pool_state.size < listed else counts
     while counts.pool_state.size < listed:
         counts = with_room(counts)
     counts.visits[:] = VISITS
@@ -30,9 +30,8 @@ def region_after_visits(model: eq.Model) -> Region:
     counts.block_used[:] = np.diff(model.transition_first)
     counts.pool_state[:listed] = model.transition_state
     counts.pool_count[:listed] = np.maximum(1, np.rint(VISITS * model.transition_probability))
-    region = empty_region(model.n_pairs, model.n_outcomes, listed)
-    eq.confidence.Bernstein().fill(model.space, counts, VISITS * model.n_pairs, 0.05, region)
-    return region
+    counts.end[SEEN] = listed
+    return region_of(eq.confidence.Bernstein(), model.space, counts, VISITS * model.n_pairs, 0.05)
 
 
 def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:

@@ -53,9 +53,9 @@ def report() -> list[tuple[str, str, str]]:
         ours, floor = best_times(lambda m=model: learning(m, reward, STEPS), lambda m=model: sampling(m, STEPS))
         rows.append((f"{name}, K=3, D=4, FrankWolfe, Q=L, 10^7 steps: time over bare sampling",
                      f"{ours / floor:.2f}  ({STEPS / ours / 1e6:.1f} and {STEPS / floor / 1e6:.1f} M steps/s)", limit))  # fmt: skip
+    scalar = eq.rewards.Linear([1.0])
     for n in (6, 20):
         model = eq.models.riverswim(n)
-        scalar = eq.rewards.Linear([1.0])
         seconds, floor = best_times(
             lambda m=model: learning(m, scalar, 10**6, math.inf), lambda m=model: sampling(m, 10**6), rounds=3
         )

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 import equipoise as eq
-from equipoise.agents.episodes import TRIGGERS
 from equipoise.agents.memory import DRIFT, LEARNING, ORIGIN, THRESHOLD
 from equipoise.oracles import Doubling
 from equipoise.theory import bounds
@@ -32,7 +31,7 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
         assert len(set(counts.pool_state[block].tolist())) == counts.block_used[pair]
         assert np.all(counts.sums[pair] <= agent.visits[pair])
 
-    ended = [TRIGGERS[code] for code in agent.episodes.ended]
+    ended = agent.episodes.triggers()
     assert ended[-1] == "open"
     assert ("restart" in ended) <= isinstance(agent.oracle, Doubling)
     Q = memory.gauge[THRESHOLD]

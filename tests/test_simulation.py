@@ -54,7 +54,7 @@ def state_of(agent: eq.TocUCRL2) -> list[bytes]:
     counts = agent._counts._replace(
         pool_state=agent._counts.pool_state[:used], pool_count=agent._counts.pool_count[:used]
     )
-    return [part.tobytes() for part in (*counts, *agent._memory)] + [repr(agent.episodes).encode()]
+    return [part.tobytes() for part in (*counts, *agent._memory, *agent.episodes)]
 
 
 @pytest.mark.parametrize("name", makers())
@@ -188,7 +188,7 @@ def test_a_pending_action_and_a_short_horizon_are_refused():
         eq.simulate(model, agent, 10)
     agent = eq.TocUCRL2(model.space, eq.rewards.BottomSum(3, 1), o.TunedMirrorDescent(o.SignedSimplex(), 100))
     eq.simulate(model, agent, 60)
-    with pytest.raises(eq.EquipoiseError, match="60 taken and 41 asked for, but .* is tuned for 100"):
+    with pytest.raises(eq.EquipoiseError, match=r"60 taken and 41 asked for, but .* is tuned for 100"):
         eq.simulate(model, agent, 41)
     eq.simulate(model, agent, 40)
 

@@ -13,7 +13,7 @@ Three things live here, and nothing else in the package touches numba's machiner
     compiled once and runs with any reward, the user's own included. An address is an integer: passing
     one costs nothing at the Python boundary, and the call itself a few nanoseconds.
 
-`call_entry`
+`call_address`, `call_entry`
     The call of such an address from inside a kernel.
 
 Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder.
@@ -114,11 +114,17 @@ def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., 
 
 
 class Entry:
-    """A function ``(t, n, x, params, out)`` on raw pointers, compiled when its address is first asked for."""
+    """A function on numbers and raw pointers, compiled when its address is first asked for.
 
-    def __init__(self, function: Callable[..., None], *, cached: bool = True) -> None:
+    The signature is a reward's, ``(t, n, x, params, out)``, unless another is given.
+    """
+
+    def __init__(
+        self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE
+    ) -> None:
         self._function = function
         self._cached = cached
+        self._signature = signature
         self._compiled: Any = None
 
     @property
@@ -126,7 +132,7 @@ class Entry:
         """Where the compiled code is; valid for this process only."""
         if self._compiled is None:
             with _own_cache():
-                build = numba.cfunc(ENTRY_SIGNATURE, cache=self._cached, error_model="numpy")
+                build = numba.cfunc(self._signature, cache=self._cached, error_model="numpy")
                 self._compiled = build(self._function)
         return int(self._compiled.address)
 
@@ -172,23 +178,27 @@ def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bo
 
 
 @intrinsic
-def call_entry(typingctx, address, t, x, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
-    """Call the `Entry` at `address` on C-contiguous float64 vectors; ``n`` is the length of `x`."""
-    signature = types.void(types.int64, types.int64, x, params, out)
+def call_address(typingctx, address, arguments):  # type: ignore[no-untyped-def]
+    """Call the C function at `address` on a tuple of numbers and arrays; an array is passed as its data pointer."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        int64, double_pointer = ir.IntType(64), ir.DoubleType().as_pointer()
-        function_type = ir.FunctionType(ir.VoidType(), [int64, int64] + [double_pointer] * 3)
-        target = builder.inttoptr(args[0], function_type.as_pointer())
-        arrays = [
-            context.make_array(array_type)(context, builder, value=value)
-            for array_type, value in zip(signature.args[2:], args[2:], strict=True)
-        ]
-        length = builder.extract_value(arrays[0].shape, 0)
-        builder.call(target, [args[1], length] + [array.data for array in arrays])
+        values = []
+        for index, kind in enumerate(signature.args[1]):
+            value = builder.extract_value(args[1], index)
+            if isinstance(kind, types.Array):
+                value = context.make_array(kind)(context, builder, value=value).data
+            values.append(value)
+        function_type = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+        builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
         return context.get_dummy_value()
 
-    return signature, codegen
+    return types.void(types.int64, arguments), codegen
+
+
+@inlined
+def call_entry(address, t, x, params, out):  # type: ignore[no-untyped-def]
+    """Call an `Entry` on float64 vectors."""
+    call_address(address, (t, x.shape[0], x, params, out))
 
 
 @kernel

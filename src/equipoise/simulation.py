@@ -139,9 +139,8 @@ def simulate(
     began = time.perf_counter()
     with _interruptible() as stop, _progress(steps, progress) as show:
         while agent.t <= last and not stop.is_set():
-            agent._be_ready()
             target = int(marks[len(rows)]) if len(rows) < marks.size else last
-            _run_to(agent, model, rng, target)
+            agent._run(model, rng, min(target - agent.t + 1, _CHUNK))
             if len(rows) < marks.size and agent.t - 1 == marks[len(rows)]:
                 rows.append(agent.average)
             show(agent.t - 1 - done)
@@ -155,13 +154,6 @@ def simulate(
         steps=agent.t - 1 - done,
         seconds=time.perf_counter() - began,
     )
-
-
-def _run_to(agent: TocUCRL2, model: Model, rng: np.random.Generator, target: int) -> None:
-    """Follow the present plan to `target`, the end of the episode or of the phase, or for a chunk."""
-    left = agent._steps_left_in_phase()
-    steps = min(target - agent.t + 1, _CHUNK)
-    agent._advance(model, rng, steps if left is None else min(steps, left))
 
 
 def _check_call(model: Model, agent: TocUCRL2, steps: int, seed: int) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.agents.episodes import TRIGGERS
 from tests.reference import oracles as ref_oracles
 from tests.reference import rewards as ref_rewards
 from tests.reference.toc_ucrl2 import Reference
@@ -60,8 +59,9 @@ def cases() -> list[Case]:
         L = reward.lipschitz
         add(f"TGD-{name}", reward, o.TunedGradientDescent(), ref,
             lambda ref=ref, L=L: ref_oracles.TunedGradientDescent(ref, K, L))  # fmt: skip
+        ball = ref_oracles.EuclideanBall(K, L)
         add(f"TMD-ball-{name}", reward, o.TunedMirrorDescent(o.EuclideanBall(), horizon), ref,
-            lambda ref=ref, L=L: ref_oracles.TunedMirrorDescent(ref, ref_oracles.EuclideanBall(K, L), horizon))  # fmt: skip
+            lambda ref=ref, ball=ball: ref_oracles.TunedMirrorDescent(ref, ball, horizon))  # fmt: skip
 
     distance1 = ref_rewards.TargetDistance(KPI, 1)
     add("TMD-box", eq.rewards.TargetDistance(KPI, 1), o.TunedMirrorDescent(o.Box(), horizon), distance1,
@@ -74,8 +74,8 @@ def cases() -> list[Case]:
         lambda: ref_oracles.TunedMirrorDescent(gini, ref_oracles.SignedSimplex(K, 1.0), horizon))  # fmt: skip
     distance_inf = ref_rewards.TargetDistance(KPI, math.inf)
     add("TMD-slack", eq.rewards.TargetDistance(KPI, math.inf), o.TunedMirrorDescent(o.SlackSimplex(), horizon),
-        distance_inf,
-        lambda: ref_oracles.TunedMirrorDescent(distance_inf, ref_oracles.target_distance_simplex(K), horizon))  # fmt: skip
+        distance_inf, lambda: ref_oracles.TunedMirrorDescent(
+            distance_inf, ref_oracles.target_distance_simplex(K), horizon))  # fmt: skip
     knapsack = ref_rewards.Knapsack(K, 0.4)
     add("TMD-knapsack", eq.rewards.Knapsack(K, 0.4), o.TunedMirrorDescent(o.SlackSimplex(), horizon), knapsack,
         lambda: ref_oracles.TunedMirrorDescent(knapsack, ref_oracles.knapsack_simplex(K, 0.4), horizon))  # fmt: skip
@@ -101,13 +101,13 @@ def compare(model: eq.Model, agent: eq.TocUCRL2, reference: Reference, steps: in
         agent.observe(outcomes, state)
         reference.observe(outcomes, state)
     assert agent.episode_starts.tolist() == reference.episode_starts
-    ended = [TRIGGERS[code] for code in agent.episodes.ended]
+    ended = agent.episodes.triggers()
     assert ended[:-1] == reference.triggers[1:]
     assert ended[-1] == "open"
     np.testing.assert_allclose(thetas, reference.thetas, rtol=0, atol=ROUNDING)
     np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
     np.testing.assert_allclose(agent.episodes.span, reference.bias_spans, rtol=0, atol=ROUNDING)
-    assert agent.episodes.sweeps == [plan.sweeps for plan in reference.plans]
+    assert agent.episodes.sweeps.tolist() == [plan.sweeps for plan in reference.plans]
     np.testing.assert_allclose(agent.average, reference.average, rtol=0, atol=ROUNDING)
 
 

@@ -21,7 +21,7 @@ def small_agent(**options) -> tuple[eq.Model, eq.TocUCRL2]:
 
 
 def snapshot(agent: eq.TocUCRL2) -> list[bytes]:
-    return [part.tobytes() for part in (*agent._counts, *agent._memory)] + [repr(agent.episodes).encode()]
+    return [part.tobytes() for part in (*agent._counts, *agent._memory, *agent.episodes)]
 
 
 def drive(model, agent, steps, seed=0):
@@ -179,7 +179,7 @@ def test_wrong_number_of_outcomes():
         eq.TocUCRL2(
             model.space, eq.rewards.Quadratic(TARGET), confidence=eq.confidence.Known(eq.models.bandit(3))
         )
-    with pytest.raises(eq.EquipoiseError, match="space: got Model; it must be of type Space, for instance model.space"):
+    with pytest.raises(eq.EquipoiseError, match="space: got Model; it must be of type Space"):
         eq.TocUCRL2(model, eq.rewards.Quadratic(TARGET))
 
 
@@ -191,6 +191,7 @@ def test_a_plan_that_does_not_converge_leaves_the_agent_as_it_was():
         agent.act(0)
     assert agent.episode_starts.size == 0
     agent.planner = eq.planning.Planner()
+    agent._set_up_phase()
     good = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), **options)
     assert drive(model, agent, 50) == drive(model, good, 50)
 
@@ -203,8 +204,8 @@ def test_linear_reward_is_ucrl2_whatever_the_threshold():
         agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), threshold=threshold)
         actions = drive(model, agent, 3000, seed=4)
         assert_invariants(agent)
-        assert set(agent.episodes.ended) == {0, 2}
-        runs.append((actions, agent.episode_starts.tolist(), agent.episodes.gain))
+        assert set(agent.episodes.ended.tolist()) == {0, 2}
+        runs.append((actions, agent.episode_starts.tolist(), agent.episodes.gain.tolist()))
     assert all(run == runs[0] for run in runs)
 
 
@@ -213,7 +214,7 @@ def test_doubling_restarts_at_powers_of_two():
     for inherit in (False, True):
         agent = eq.TocUCRL2(model.space, eq.rewards.BottomSum(K, 1), o.Doubling(o.SignedSimplex(), inherit=inherit))
         drive(model, agent, 200)
-        starts, ended = agent.episode_starts, np.array(agent.episodes.ended)
+        starts, ended = agent.episode_starts, agent.episodes.ended
         restarts = starts[1:][ended[:-1] == 4]
         assert restarts.tolist() == [2**h - 1 for h in range(2, 8)]
         assert_invariants(agent)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise import oracles as o
-from tests.test_simulation import K, TARGET, makers, state_of
+from tests.test_simulation import TARGET, K, makers, state_of
 
 
 def agents():

@@ -1,113 +1,230 @@
-"""The inner loop of Algorithm TOC-UCRL2, lines 11 to 16: one step, and many.
+"""Algorithm TOC-UCRL2, compiled: one step, one plan, and the loop of both.
 
-`step` takes in what was observed at time t; `advance` samples a world and calls `step` until the episode
-is over. `act`/`observe` call the same `step`, so both give the same trajectory, to the last bit.
-The kernels take the arrays of `Counts`, `Memory` and `Buffers` one by one, in their order.
+`step` takes in what was observed at time t (lines 13 to 16), `plan` opens an episode (lines 5 to 10), and `run`
+samples a world and calls them in turn. `act` and `observe` call the same two, so both ways give the same
+trajectory, to the last bit.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents.memory import DRIFT, LEARNING, ORIGIN, PENDING, STATE, THRESHOLD, TIME
-from equipoise.confidence.counts import count, lacks_room
+from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
+from equipoise.agents.memory import (
+    DRIFT,
+    EPISODES,
+    LEARNING,
+    ORIGIN,
+    PENDING,
+    PLANNED,
+    STATE,
+    THRESHOLD,
+    TIME,
+)
+from equipoise.confidence.counts import SEEN, count, lacks_room
+from equipoise.confidence.fill import fill
 from equipoise.models._kernels import sample
-from equipoise.oracles._kernels import next_theta
-from equipoise.rewards.norms import distance
+from equipoise.oracles._kernels import move_theta
+from equipoise.planning._kernels import iterate, optimistic_rewards
 
-# Why `advance` came back.
-STEPS_DONE: Final = 0
-EPISODE_OVER: Final = 1
-ROOM_FULL: Final = 2
+# Why a kernel came back.
+DONE: Final = 0
+POOL_FULL: Final = 1  # no room for another successor
+REGION_FULL: Final = 2  # no room in the region for all that was seen
+RECORDS_FULL: Final = 3  # no room for another episode's record
+NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
+EPISODE_OVER: Final = 5  # a plan is due, and Python is to make it, or has waited long enough
 
-# Why an episode ended; both may hold at once.
-BY_GRADIENT: Final = 1
-BY_VISITS: Final = 2
+_ENOUGH: Final = 20_000_000  # pairs swept in one call; then Python may look for Ctrl-C
+
+
+class Rules(NamedTuple):
+    """What does not change within a phase: the constants of the algorithm, and the addresses it calls."""
+
+    first_pair: NDArray[np.int64]
+    known_mask: NDArray[np.bool_]
+    known_outcomes: NDArray[np.float64]
+    confidence: int
+    floats: NDArray[np.float64]
+    ints: NDArray[np.int64]
+    oracle: int
+    entry: int
+    oracle_params: NDArray[np.float64]
+    reward_params: NDArray[np.float64]
+    dual_norm: float
+    delta: float
+    tau_origin: int
+    tolerance: float  # 0 stands for 1/sqrt(tau)
+    relaxation: float
+    sweep_limit: int
+    warm_start: bool
 
 
 @inlined
-def verdict(visits, fresh, pair, clock, gauge):
+def verdict(visits, fresh, pair, drift, threshold, learning):
     """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
     ended = 0
-    if gauge[DRIFT] > gauge[THRESHOLD]:
+    if drift > threshold:
         ended |= BY_GRADIENT
-    if fresh[pair] >= max(1, visits[pair]) and clock[LEARNING] != 0:
+    if learning and fresh[pair] >= max(1, visits[pair]):
         ended |= BY_VISITS
     return ended
 
 
 @inlined
-def step(
-    fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-    total, average, theta, reference, slope, clock, gauge, outcome, response, weights,
-    pair, next_state, oracle, entry, oracle_params, reward_params, dual_norm,
-):  # fmt: skip
-    """Lines 13 to 16: count, average, theta_{t+1}, drift, clock. The outcomes are in the buffer."""
-    t = clock[TIME]
-    count(
-        fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end, pair, outcome, next_state
-    )
+def step(counts, memory, buffers, rules, t, local, pair, next_state):
+    """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
+    outcome = buffers.outcome
     for k in range(outcome.shape[0]):
-        total[k] += outcome[k]
-        average[k] = total[k] / t
-    next_theta(
-        oracle, entry, oracle_params, reward_params, t, t - clock[ORIGIN], outcome, average, slope, response,
-        weights, theta,
+        counts.sums[pair, k] += outcome[k]
+        memory.total[k] += outcome[k]
+        memory.average[k] = memory.total[k] / t
+    count(
+        counts.fresh, counts.block_first, counts.block_used, counts.block_room, counts.pool_state,
+        counts.pool_count, counts.end, pair, next_state,
     )  # fmt: skip
-    gauge[DRIFT] += distance(theta, reference, dual_norm)
+    return move_theta(
+        rules.oracle, rules.entry, rules.oracle_params, rules.reward_params, t, local, outcome,
+        memory.average, memory.slope, buffers.response, buffers.weights, memory.theta, memory.reference,
+        rules.dual_norm,
+    )  # fmt: skip
+
+
+@kernel
+def plan(counts, memory, records, buffers, region, work, rules, threshold, ended):
+    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
+    t = memory.clock[TIME]
+    tau = t - rules.tau_origin
+    episode = memory.clock[EPISODES]
+    if episode == records.start.shape[0]:
+        return RECORDS_FULL
+    if counts.end[SEEN] > region.successor.shape[0]:
+        return REGION_FULL
+    n_states = memory.policy.shape[0]
+    fill(
+        rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts.visits,
+        counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state, counts.pool_count,
+        rules.floats, rules.ints, region.first, region.successor, region.lo, region.hi, region.rest, region.v_lo,
+        region.v_hi,
+    )  # fmt: skip
+    optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
+    for s in range(n_states):
+        buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
+    tolerance = rules.tolerance if rules.tolerance > 0.0 else 1.0 / np.sqrt(float(tau))
+    if not iterate(
+        rules.first_pair, region.first, region.successor, region.lo, region.hi, region.rest, buffers.reward,
+        tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, work.order, work.rank, work.prefix,
+        work.scratch, work.u_next, buffers.policy, work.found,
+    ):  # fmt: skip
+        return NOT_CONVERGED
+    for pair in range(counts.visits.shape[0]):
+        counts.visits[pair] += counts.fresh[pair]
+        counts.fresh[pair] = 0
+    highest = 0.0
+    for s in range(n_states):
+        memory.policy[s] = buffers.policy[s]
+        memory.bias[s] = buffers.bias[s]
+        highest = max(highest, buffers.bias[s])
+    for k in range(memory.theta.shape[0]):
+        memory.reference[k] = memory.theta[k]
+    memory.gauge[DRIFT] = 0.0
+    memory.gauge[THRESHOLD] = threshold
+    memory.clock[PLANNED] = 1
+    if episode > 0:
+        records.ended[episode - 1] = ended
+    records.start[episode] = t
+    records.ended[episode] = 0
+    records.gain[episode] = work.found[0]
+    records.span[episode] = highest  # the least entry of the bias is zero
+    records.sweeps[episode] = int(work.found[2])
+    memory.clock[EPISODES] = episode + 1
+    return DONE
+
+
+@kernel
+def ready(counts, memory, records, buffers, region, work, rules, threshold):
+    """Make sure that there is a policy to follow at the present time."""
+    clock = memory.clock
+    if clock[PLANNED] == 0:
+        ended = BY_RESTART
+    else:
+        pair = rules.first_pair[clock[STATE]] + memory.policy[clock[STATE]]
+        gauge = memory.gauge
+        ended = verdict(counts.visits, counts.fresh, pair, gauge[DRIFT], gauge[THRESHOLD], clock[LEARNING] != 0)
+    if ended == 0:
+        return DONE
+    return plan(counts, memory, records, buffers, region, work, rules, threshold, ended)
+
+
+@kernel
+def observe_once(counts, memory, buffers, rules, next_state):
+    """Take in what followed the pending pair; the outcomes are in the buffer."""
+    if lacks_room(counts.pool_state, counts.end):
+        return POOL_FULL
+    clock = memory.clock
+    t = clock[TIME]
+    memory.gauge[DRIFT] += step(
+        counts, memory, buffers, rules, t, t - clock[ORIGIN], clock[PENDING], next_state
+    )
     clock[TIME] = t + 1
     clock[STATE] = next_state
-
-
-@kernel
-def observe_once(
-    visits, fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-    total, average, theta, reference, slope, policy, bias, clock, gauge, outcome, response, weights,
-    next_state, oracle, entry, oracle_params, reward_params, dual_norm,
-):  # fmt: skip
-    """Take in what followed the pending pair; says whether there was room."""
-    pair = clock[PENDING]
-    if lacks_room(block_used, block_room, pool_state, end, pair):
-        return ROOM_FULL
-    step(
-        fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-        total, average, theta, reference, slope, clock, gauge, outcome, response, weights,
-        pair, next_state, oracle, entry, oracle_params, reward_params, dual_norm,
-    )  # fmt: skip
     clock[PENDING] = -1
-    return STEPS_DONE
+    return DONE
 
 
 @kernel
-def advance(
-    visits, fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-    total, average, theta, reference, slope, policy, bias, clock, gauge, outcome, response, weights,
-    oracle, entry, oracle_params, reward_params, dual_norm,
-    steps, rng, first_pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
+def run(
+    counts, memory, records, buffers, region, work, rules, threshold, steps, python_plans,
+    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
 ):  # fmt: skip
-    """Take up to `steps` steps of the present episode in a sampled world; says why it came back."""
-    for _ in range(steps):
-        state = clock[STATE]
+    """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
+
+    There must be a plan. With `python_plans` it comes back whenever another is due.
+    """
+    clock = memory.clock
+    gauge = memory.gauge
+    first_pair = rules.first_pair
+    policy = memory.policy
+    learning = clock[LEARNING] != 0
+    t = clock[TIME]
+    origin = clock[ORIGIN]
+    state = clock[STATE]
+    drift = gauge[DRIFT]
+    limit = gauge[THRESHOLD]
+    last = t + steps
+    swept = 0
+    reason = DONE
+    while t < last:
         pair = first_pair[state] + policy[state]
-        if verdict(visits, fresh, pair, clock, gauge) != 0:
-            return EPISODE_OVER
-        if lacks_room(block_used, block_room, pool_state, end, pair):
-            return ROOM_FULL
+        ended = verdict(counts.visits, counts.fresh, pair, drift, limit, learning)
+        if ended != 0:
+            if python_plans or swept > _ENOUGH:
+                reason = EPISODE_OVER
+                break
+            clock[TIME] = t
+            reason = plan(counts, memory, records, buffers, region, work, rules, threshold, ended)
+            if reason != DONE:
+                break
+            swept += int(work.found[2]) * counts.visits.shape[0]
+            drift = 0.0
+            limit = threshold
+            pair = first_pair[state] + policy[state]
+        if lacks_room(counts.pool_state, counts.end):
+            reason = POOL_FULL
+            break
         next_state = sample(
-            rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome
+            rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, buffers.outcome
         )
-        step(
-            fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-            total, average, theta, reference, slope, clock, gauge, outcome, response, weights,
-            pair, next_state, oracle, entry, oracle_params, reward_params, dual_norm,
-        )  # fmt: skip
-    return STEPS_DONE
-
-
-@kernel
-def ended_by(visits, fresh, pair, clock, gauge):
-    """`verdict`, from Python."""
-    return verdict(visits, fresh, pair, clock, gauge)
+        drift += step(counts, memory, buffers, rules, t, t - origin, pair, next_state)
+        t += 1
+        state = next_state
+    clock[TIME] = t
+    clock[STATE] = state
+    gauge[DRIFT] = drift
+    return reason

@@ -18,9 +18,9 @@ from equipoise import confidence, oracles, rewards
 from equipoise._files import read_npz, write_npz
 from equipoise._spec import build, describe
 from equipoise.agents.episodes import TRIGGERS, Episodes
-from equipoise.agents.memory import PENDING, STATE, TIME, Memory
+from equipoise.agents.memory import EPISODES, PENDING, STATE, TIME, Memory
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.confidence.counts import Counts
+from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts
 from equipoise.errors import EquipoiseError, FileError
 from equipoise.models.base import Space
 from equipoise.planning.options import Planner
@@ -29,7 +29,7 @@ from equipoise.rewards.base import Reward
 _KIND: Final = "agent"
 _VERSION: Final = 1
 _Arrays = dict[str, NDArray[Any]]
-_T = TypeVar("_T", Counts, Memory)
+_T = TypeVar("_T", Counts, Memory, Episodes)
 
 
 def save_agent(agent: TocUCRL2, path: str | os.PathLike[str]) -> None:
@@ -39,9 +39,8 @@ def save_agent(agent: TocUCRL2, path: str | os.PathLike[str]) -> None:
         "space.known_mask": agent.space.known_mask,
         "space.known_outcomes": agent.space.known_outcomes,
     }
-    for prefix, parts in (("counts", agent._counts._asdict()), ("memory", agent._memory._asdict())):
-        arrays.update({f"{prefix}.{name}": part for name, part in parts.items()})
-    arrays.update({f"episodes.{name}": part for name, part in agent.episodes.arrays().items()})
+    for prefix, parts in (("counts", agent._counts), ("memory", agent._memory), ("episodes", agent.episodes)):
+        arrays.update({f"{prefix}.{name}": part for name, part in parts._asdict().items()})
     custom = isinstance(agent.reward, rewards.Custom)
     header = {
         "start": agent.space.start,
@@ -85,7 +84,7 @@ def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> 
     )
     agent._counts = _filled(agent._counts, "counts", arrays)
     agent._memory = _filled(agent._memory, "memory", arrays)
-    agent._episodes = _episodes(arrays)
+    agent._records = _filled(agent._records, "episodes", arrays)
     _check_indices(agent)
     agent._set_up_scratch()
     return agent
@@ -101,9 +100,13 @@ def _check_indices(agent: TocUCRL2) -> None:
         and memory.clock[TIME] >= 1
         and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
         and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_room))
-        and np.all(used <= counts.end[0])
-        and counts.end[0] <= counts.pool_state.size == counts.pool_count.size
+        and np.all(used <= counts.end[USED])
+        and counts.end[USED] <= counts.pool_state.size == counts.pool_count.size
         and np.all((counts.pool_state >= 0) & (counts.pool_state < space.n_states))
+        and counts.block_used.sum() == counts.end[SEEN]
+        and counts.block_room.max() <= counts.end[LARGEST]
+        and {column.size for column in agent._records} == {int(memory.clock[EPISODES])}
+        and set(agent._records.ended.tolist()) <= set(TRIGGERS)
     )
     if not sound:
         raise FileError("its arrays do not fit together")
@@ -115,19 +118,13 @@ def _exports(package: ModuleType) -> dict[str, Any]:
 
 
 def _filled(fresh: _T, prefix: str, arrays: _Arrays) -> _T:
-    """The saved arrays, each of the type and (but for the pool) the shape that a new agent has."""
+    """The saved arrays, each of the type and (but for what grows) the shape that a new agent has."""
     parts: _Arrays = {}
     for name, model in fresh._asdict().items():
         part = arrays[f"{prefix}.{name}"]
-        grows = name.startswith("pool_")
+        grows = prefix == "episodes" or name.startswith("pool_")
         if part.dtype != model.dtype or part.ndim != model.ndim or not (grows or part.shape == model.shape):
             raise FileError(f"the array {prefix}.{name} is of type {part.dtype} and shape {part.shape}")
         parts[name] = np.ascontiguousarray(part)
     return fresh._replace(**parts)
 
-
-def _episodes(arrays: _Arrays) -> Episodes:
-    columns = {name: arrays[f"episodes.{name}"].tolist() for name in Episodes().arrays()}
-    if len({len(column) for column in columns.values()}) != 1 or not set(columns["ended"]) <= set(TRIGGERS):
-        raise FileError("the record of its episodes is damaged")
-    return Episodes(**columns)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.agents._kernels import BY_GRADIENT, BY_VISITS
-
 if TYPE_CHECKING:
     import polars
 
+# What ended an episode. Psi > Q and the doubling of visits may both hold at once; a restart is the oracle's.
 OPEN: Final = 0
+BY_GRADIENT: Final = 1
+BY_VISITS: Final = 2
 BY_RESTART: Final = 4
 TRIGGERS: Final = {
     OPEN: "open",
@@ -24,47 +24,48 @@ TRIGGERS: Final = {
 }
 
 
-@dataclass
-class Episodes:
-    """One entry an episode: tau(m), what ended it, gain, span of the bias, sweeps of the planner."""
+class Episodes(NamedTuple):
+    """One entry an episode: tau(m), what ended it, gain, span of the bias, sweeps of the planner.
 
-    start: list[int] = field(default_factory=list)
-    ended: list[int] = field(default_factory=list)
-    gain: list[float] = field(default_factory=list)
-    span: list[float] = field(default_factory=list)
-    sweeps: list[int] = field(default_factory=list)
+    The columns of an agent's own record are longer than it has episodes; `first` cuts them.
+    """
 
-    def begin(self, start: int, gain: float, span: float, sweeps: int) -> None:
-        """Add an episode that is still open."""
-        self.start.append(start)
-        self.ended.append(OPEN)
-        self.gain.append(gain)
-        self.span.append(span)
-        self.sweeps.append(sweeps)
+    start: NDArray[np.int64]
+    ended: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    span: NDArray[np.float64]
+    sweeps: NDArray[np.int64]
+
+    def first(self, count: int) -> Episodes:
+        """A copy of the first `count` entries."""
+        return Episodes._make(column[:count].copy() for column in self)
+
+    def with_room(self) -> Episodes:
+        """The same record with room for twice as many."""
+        return Episodes._make(np.concatenate([column, np.zeros_like(column)]) for column in self)
+
+    def triggers(self) -> list[str]:
+        """What ended each: "gradient", "visits", "both", "restart", and "open" for the one under way."""
+        return [TRIGGERS[code] for code in self.ended.tolist()]
 
     def frame(self, now: int) -> polars.DataFrame:
-        """As a table, with the lengths up to time `now`; the last episode's trigger is "open"."""
+        """As a table, with the lengths up to time `now`."""
         import polars
 
-        start = np.array(self.start, dtype=np.int64)
         return polars.DataFrame(
             {
-                "start": start,
-                "length": np.diff(np.append(start, now)),
-                "trigger": [TRIGGERS[code] for code in self.ended],
-                "gain": np.array(self.gain, dtype=np.float64),
-                "span": np.array(self.span, dtype=np.float64),
-                "sweeps": np.array(self.sweeps, dtype=np.int64),
+                "start": self.start,
+                "length": np.diff(np.append(self.start, now)),
+                "trigger": self.triggers(),
+                "gain": self.gain,
+                "span": self.span,
+                "sweeps": self.sweeps,
             },
             schema_overrides={"trigger": polars.Categorical},
         )
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """As arrays, for a checkpoint."""
-        return {
-            "start": np.array(self.start, dtype=np.int64),
-            "ended": np.array(self.ended, dtype=np.int64),
-            "gain": np.array(self.gain, dtype=np.float64),
-            "span": np.array(self.span, dtype=np.float64),
-            "sweeps": np.array(self.sweeps, dtype=np.int64),
-        }
+
+def no_episodes(room: int = 64) -> Episodes:
+    """An empty record."""
+    whole = np.zeros(room, dtype=np.int64)
+    return Episodes(whole, whole.copy(), np.zeros(room), np.zeros(room), whole.copy())

@@ -18,7 +18,8 @@ ORIGIN: Final = 3  # steps taken before the oracle's present phase
 PHASE: Final = 4  # number of that phase, from 1; 0 before the first plan
 PLANNED: Final = 5  # whether the policy was planned in that phase
 LEARNING: Final = 6  # whether visits end an episode: not when there is nothing to learn
-CLOCK_SIZE: Final = 7
+EPISODES: Final = 7  # m: how many episodes have begun
+CLOCK_SIZE: Final = 8
 
 # Positions in `gauge`.
 DRIFT: Final = 0  # Psi
@@ -27,7 +28,7 @@ GAUGE_SIZE: Final = 2
 
 
 class Memory(NamedTuple):
-    """What an agent carries besides its counts."""
+    """What an agent carries besides its counts and records."""
 
     total: NDArray[np.float64]
     average: NDArray[np.float64]
@@ -41,11 +42,14 @@ class Memory(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Scratch for one step; nothing in it outlives the step."""
+    """Scratch for one step and one plan; nothing in it outlives them."""
 
     outcome: NDArray[np.float64]
     response: NDArray[np.float64]
     weights: NDArray[np.float64]
+    reward: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    bias: NDArray[np.float64]
 
 
 def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool) -> Memory:
@@ -65,6 +69,13 @@ def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool) -> Me
     )
 
 
-def new_buffers(n_outcomes: int) -> Buffers:
-    """Scratch for K outcomes; mirror maps have at most 2K + 1 vertices."""
-    return Buffers(np.zeros(n_outcomes), np.zeros(n_outcomes), np.zeros(2 * n_outcomes + 1))
+def new_buffers(n_states: int, n_pairs: int, n_outcomes: int) -> Buffers:
+    """Scratch; mirror maps have at most 2K + 1 vertices."""
+    return Buffers(
+        outcome=np.zeros(n_outcomes),
+        response=np.zeros(n_outcomes),
+        weights=np.zeros(2 * n_outcomes + 1),
+        reward=np.zeros(n_pairs),
+        policy=np.zeros(n_states, dtype=np.int64),
+        bias=np.zeros(n_states),
+    )

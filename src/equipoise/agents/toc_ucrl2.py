@@ -24,33 +24,41 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import once
-from equipoise.agents._kernels import ROOM_FULL, STEPS_DONE, advance, ended_by, observe_once
-from equipoise.agents.episodes import BY_RESTART, Episodes
+from equipoise.agents._kernels import (
+    DONE,
+    EPISODE_OVER,
+    NOT_CONVERGED,
+    POOL_FULL,
+    RECORDS_FULL,
+    Rules,
+    observe_once,
+    ready,
+    run,
+)
+from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.memory import (
     DRIFT,
+    EPISODES,
     ORIGIN,
     PENDING,
     PHASE,
     PLANNED,
     STATE,
-    THRESHOLD,
     TIME,
-    Buffers,
     new_buffers,
     new_memory,
 )
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import close_episode, forget, no_counts, with_room
-from equipoise.confidence.region import Region, empty_region
+from equipoise.confidence.counts import SEEN, forget, no_counts, with_room
+from equipoise.confidence.region import empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
 from equipoise.models.base import Model, Space
 from equipoise.models.paper import bandit
 from equipoise.models.world import stream
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.planning._kernels import optimistic_rewards
-from equipoise.planning.evi import plan_in_place, workspace
+from equipoise.planning.evi import not_converged, workspace
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import dual
@@ -132,7 +140,7 @@ class TocUCRL2:
         self._counts = no_counts(space.n_pairs, space.n_outcomes)
         self._memory = new_memory(space.n_states, space.n_outcomes, space.start, self.confidence.learning)
         self._memory.theta[:] = self.oracle.first_theta(reward)
-        self._episodes = Episodes()
+        self._records = no_episodes()
         self._set_up_scratch()
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -167,7 +175,7 @@ class TocUCRL2:
     def gain(self) -> float:
         """The planner's optimistic average reward in the present episode."""
         self._require_plan("gain")
-        return self._episodes.gain[-1]
+        return float(self._records.gain[self._memory.clock[EPISODES] - 1])
 
     @property
     def bias(self) -> NDArray[np.float64]:
@@ -183,12 +191,12 @@ class TocUCRL2:
     @property
     def episode_starts(self) -> NDArray[np.int64]:
         """tau(1), tau(2), ..."""
-        return np.array(self._episodes.start, dtype=np.int64)
+        return self.episodes.start
 
     @property
     def episodes(self) -> Episodes:
-        """The record of all episodes."""
-        return self._episodes
+        """The record of all episodes so far."""
+        return self._records.first(int(self._memory.clock[EPISODES]))
 
     @property
     def visits(self) -> NDArray[np.int64]:
@@ -228,15 +236,8 @@ class TocUCRL2:
         if not 0 <= next_state < self.space.n_states:
             raise ProtocolError(f"next_state: got {next_state}; the states are 0 to {self.space.n_states - 1}")
         self._buffers.outcome[:] = vector
-        while self._observe_once(int(next_state)) == ROOM_FULL:
-            self._make_room()
-
-    def _observe_once(self, next_state: int) -> int:
-        reason: int = observe_once(
-            *self._counts, *self._memory, *self._buffers, next_state, self._kernel.code, self._kernel.entry.address,
-            self._kernel.params, self.reward.params, dual(self.reward.norm),
-        )  # fmt: skip
-        return reason
+        while observe_once(self._counts, self._memory, self._buffers, self._rules, int(next_state)) != DONE:
+            self._make_room(POOL_FULL)
 
     # -- keeping --------------------------------------------------------------------------------------
 
@@ -265,31 +266,31 @@ class TocUCRL2:
 
     def _be_ready(self) -> None:
         """Lines 4 to 10: make sure that the policy is one to follow at the present time."""
-        clock = self._memory.clock
-        left = self._steps_left_in_phase()
-        if clock[PHASE] == 0 or left == 0:
-            self._begin_phase()
-        if not clock[PLANNED]:
-            self._plan(BY_RESTART)
-            return
-        pair = self.space.first_pair[self.state] + self._memory.policy[self.state]
-        if ended := ended_by(self._counts.visits, self._counts.fresh, pair, clock, self._memory.gauge):
-            self._plan(ended)
+        self._begin_phase_if_due()
+        threshold = self._threshold_now()
+        while reason := ready(
+            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules, threshold
+        ):
+            self._make_room(reason)
 
-    def _advance(self, model: Model, rng: np.random.Generator, steps: int) -> bool:
-        """Take up to `steps` steps of the present episode in `model`; False if it ended before that."""
-        while True:
-            before = self.t
-            reason = advance(
-                *self._counts, *self._memory, *self._buffers, self._kernel.code, self._kernel.entry.address,
-                self._kernel.params, self.reward.params, dual(self.reward.norm), steps, rng, model.first_pair,
-                model.branch_first, model.branch_cumulative, model.branch_next, model.branch_row, model.rows,
-                model.noise == "bernoulli",
-            )  # fmt: skip
-            if reason != ROOM_FULL:
-                return bool(reason == STEPS_DONE)
-            steps -= self.t - before
-            self._make_room()
+    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
+        self._be_ready()
+        left = self._steps_left_in_phase()
+        python_plans = self.threshold is None and self.reward.at(2) is not self.reward
+        reason = run(
+            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules,
+            self._threshold_now(), steps if left is None else min(steps, left), python_plans, rng, model.branch_first,
+            model.branch_cumulative, model.branch_next, model.branch_row, model.rows, model.noise == "bernoulli",
+        )  # fmt: skip
+        if reason not in (DONE, EPISODE_OVER):
+            self._make_room(reason)
+
+    def _threshold_now(self) -> float:
+        """Q for an episode that starts now."""
+        if self.threshold is not None:
+            return self.threshold
+        return self.reward.at(self.t - self._rules.tau_origin).lipschitz
 
     def _steps_left_in_phase(self) -> int | None:
         """Until the oracle starts anew; None if it never does."""
@@ -298,9 +299,11 @@ class TocUCRL2:
         clock = self._memory.clock
         return int(clock[ORIGIN] + self._phase.length - (clock[TIME] - 1))
 
-    def _begin_phase(self) -> None:
+    def _begin_phase_if_due(self) -> None:
         """Start the oracle, and under `Doubling` with fresh counts everything, anew."""
         clock = self._memory.clock
+        if clock[PHASE] > 0 and self._steps_left_in_phase() != 0:
+            return
         clock[PHASE] += 1
         clock[ORIGIN] = clock[TIME] - 1
         clock[PLANNED] = 0
@@ -310,62 +313,57 @@ class TocUCRL2:
         if not self._phase.inherit:
             forget(self._counts)
 
-    def _plan(self, ended: int) -> None:
-        """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
-        memory = self._memory
-        now = self.t
-        tau = now if self._phase.inherit else now - int(memory.clock[ORIGIN])
-        region = self._region_with_room(self.confidence.room(self.space, self._counts))
-        self.confidence.fill(self.space, self._counts, tau, self.delta * self._phase.share, region)
-        optimistic_rewards(memory.theta, region.v_lo, region.v_hi, self._rewards)
-        self._bias[:] = memory.bias if self.planner.warm_start else 0.0
-        gain, _, sweeps = plan_in_place(
-            self.space.first_pair, region, self._rewards,
-            1.0 / math.sqrt(tau) if self.tolerance is None else self.tolerance,
-            self._policy, self._bias, self._workspace, limit=self.planner.limit,
-            relaxation=self.planner.relaxation or self.confidence.relaxation,
-        )  # fmt: skip
-        close_episode(self._counts)
-        memory.policy[:] = self._policy
-        memory.bias[:] = self._bias
-        memory.reference[:] = memory.theta
-        memory.gauge[DRIFT] = 0.0
-        memory.gauge[THRESHOLD] = self.reward.at(tau).lipschitz if self.threshold is None else self.threshold
-        memory.clock[PLANNED] = 1
-        if self._episodes.ended:
-            self._episodes.ended[-1] = ended
-        self._episodes.begin(now, gain, float(self._bias.max() - self._bias.min()), sweeps)
-
     # -- scratch --------------------------------------------------------------------------------------
 
     def _set_up_scratch(self) -> None:
         """Everything that is not memory: made anew after loading."""
         once("agent", _small_run)
-        self._buffers: Buffers = new_buffers(self.space.n_outcomes)
-        self._rewards = np.zeros(self.space.n_pairs)
-        self._policy = np.zeros(self.space.n_states, dtype=np.int64)
-        self._bias = np.zeros(self.space.n_states)
-        self._workspace = workspace(self.space.n_states)
-        self._region: Region = empty_region(self.space.n_pairs, self.space.n_outcomes, 0)
+        space = self.space
+        self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes)
+        self._work = workspace(space.n_states)
+        room = max(self.confidence.listed, int(self._counts.end[SEEN]))
+        self._region = empty_region(space.n_pairs, space.n_outcomes, room)
         self._set_up_phase()
 
     def _set_up_phase(self) -> None:
         self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
-        self._kernel: OracleKernel = self._phase.oracle.kernel(self.reward)
+        step = self._phase.oracle.kernel(self.reward)
+        self._rules = Rules(
+            first_pair=self.space.first_pair,
+            known_mask=self.space.known_mask,
+            known_outcomes=self.space.known_outcomes,
+            confidence=self.confidence.kernel.address,
+            floats=self.confidence.floats,
+            ints=self.confidence.ints,
+            oracle=step.code,
+            entry=step.entry.address,
+            oracle_params=step.params,
+            reward_params=self.reward.params,
+            dual_norm=dual(self.reward.norm),
+            delta=self.delta * self._phase.share,
+            tau_origin=0 if self._phase.inherit else int(self._memory.clock[ORIGIN]),
+            tolerance=self.tolerance or 0.0,
+            relaxation=self.planner.relaxation or self.confidence.relaxation,
+            sweep_limit=self.planner.limit,
+            warm_start=self.planner.warm_start,
+        )
 
-    def _region_with_room(self, room: int) -> Region:
-        if self._region.successor.size < room:
-            size = 2 * room
+    def _make_room(self, reason: int) -> None:
+        """Enlarge what a kernel found too small; or say that its planner did not converge."""
+        if reason == NOT_CONVERGED:
+            raise not_converged(self._work, self._rules.sweep_limit, self._rules.relaxation)
+        if reason == POOL_FULL:
+            self._counts = with_room(self._counts)
+        elif reason == RECORDS_FULL:
+            self._records = self._records.with_room()
+        else:
+            size = 2 * int(self._counts.end[SEEN])
             self._region = self._region._replace(
                 successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size)
             )
-        return self._region
-
-    def _make_room(self) -> None:
-        self._counts = with_room(self._counts)
 
     def _require_plan(self, what: str) -> None:
-        if not self._episodes.start:
+        if self._memory.clock[EPISODES] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
 
     def _checked_outcomes(self, outcomes: ArrayLike) -> NDArray[np.float64]:
@@ -386,9 +384,8 @@ def _small_run() -> None:
     model = bandit(2)
     agent = TocUCRL2(model.space, Quadratic([0.5, 0.5]))
     agent.observe([1.0, 0.0], 0 * agent.act(0))
-    for _ in range(4):
-        agent._be_ready()
-        agent._advance(model, stream(model, 0, agent.t), 4)
+    while agent.t < 16:
+        agent._run(model, stream(model, 0, agent.t), 8)
 
 
 def _number(value: float, name: str) -> float:

@@ -1,18 +1,48 @@
 """What a confidence is: it turns counts into a `Region`, at the start of every episode.
 
-The planner sees the region and nothing else. To add one, subclass `Confidence`, say how many successors
-it lists in all (`room`) and fill the region (`fill`); `Bernstein` and `Known` are the two patterns.
+The planner sees the region and nothing else. A confidence is a compiled entry, `kernel`, on raw pointers,
+and two vectors of parameters that it reads; `SIGNATURE` lists its arguments in order:
+
+    tau, delta, S, number of pairs, K,
+    known_mask, known_outcomes                         what the space tells in advance,
+    visits, fresh, sums                                the counts; a pair was seen visits + fresh times,
+    block_first, block_used, pool_state, pool_count    its successors: `block_used` of them from `block_first`,
+    floats, ints                                       the confidence's own parameters,
+    first, successor, lo, hi, rest, v_lo, v_hi         the region, to be filled.
+
+Matrices come row by row: sums[pair * K + k]. To add one, subclass `Confidence` with such an entry; `Bernstein`
+and `Known` are the two patterns.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.region import Region
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from equipoise._compile import Entry
 from equipoise.models.base import Space
+
+_INTS: Final = types.CPointer(types.int64)
+_FLOATS: Final = types.CPointer(types.float64)
+_FLAGS: Final = types.CPointer(types.uint8)
+SIGNATURE: Final = types.void(
+    types.int64, types.float64, types.int64, types.int64, types.int64,
+    _FLAGS, _FLOATS,
+    _INTS, _INTS, _FLOATS,
+    _INTS, _INTS, _INTS, _INTS,
+    _FLOATS, _INTS,
+    _INTS, _INTS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS,
+)  # fmt: skip
+
+
+def confidence_entry(function: Callable[..., None]) -> Entry:
+    """Declare the kernel of a confidence; as a decorator."""
+    return Entry(function, signature=SIGNATURE)
 
 
 class Confidence(abc.ABC):
@@ -20,22 +50,28 @@ class Confidence(abc.ABC):
 
     Attributes
     ----------
+    floats, ints : numpy.ndarray
+        Parameters that the kernel reads.
     relaxation : float
         The planner's relaxation on these regions: 1, the paper's, unless they may be periodic.
     learning : bool
         Whether visits narrow the regions; if not, the doubling of visits ends no episode.
     """
 
+    floats: NDArray[np.float64] = np.zeros(1)
+    ints: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
     relaxation: float = 1.0
     learning: bool = True
 
+    @property
     @abc.abstractmethod
-    def room(self, space: Space, counts: Counts) -> int:
-        """How many successors will be listed, over all pairs, at most."""
+    def kernel(self) -> Entry:
+        """The compiled entry that fills a region."""
 
-    @abc.abstractmethod
-    def fill(self, space: Space, counts: Counts, tau: int, delta: float, region: Region) -> None:
-        """Fill `region` for an episode that starts at time `tau`, at level `delta`."""
+    @property
+    def listed(self) -> int:
+        """How many successors are listed whatever was seen; those seen always have room."""
+        return 0
 
     def check(self, space: Space) -> None:  # noqa: B027
         """Raise an error if this confidence is not for that space."""

@@ -13,8 +13,6 @@ for all episodes at once with probability 1 - delta/2 each (lemma conc). Outcome
 advance give singletons.
 """
 
-# mypy: disable-error-code="no-untyped-def"
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,20 +20,15 @@ from typing import Any, final
 
 import numpy as np
 
-from equipoise._compile import kernel
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.region import Region
-from equipoise.models.base import Space
+from equipoise._compile import Entry
+from equipoise.confidence.base import Confidence, confidence_entry
 
 
-@kernel
-def _fill(
-    visits, fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end,
-    first, successor, lo, hi, rest, v_lo, v_hi, n_states, known_mask, known_outcomes, tau, delta,
+@confidence_entry
+def _fill(  # type: ignore[no-untyped-def]
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums,
+    block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
 ):  # fmt: skip
-    n_pairs = visits.shape[0]
-    n_outcomes = sums.shape[1]
     squared = float(tau) * float(tau)
     log_v = np.log(12.0 * n_outcomes * n_pairs * squared / delta)
     log_p = np.log(12.0 * n_states * n_pairs * squared / delta)
@@ -43,15 +36,15 @@ def _fill(
     first[0] = 0
     for pair in range(n_pairs):
         n = float(max(1, visits[pair] + fresh[pair]))
-        for k in range(n_outcomes):
-            if known_mask[pair]:
-                v_lo[pair, k] = known_outcomes[pair, k]
-                v_hi[pair, k] = known_outcomes[pair, k]
+        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
+            if known_mask[pair] != 0:
+                v_lo[k] = known_outcomes[k]
+                v_hi[k] = known_outcomes[k]
             else:
-                mean = sums[pair, k] / n
+                mean = sums[k] / n
                 radius = np.sqrt(2.0 * mean * log_v / n) + 3.0 * log_v / n
-                v_lo[pair, k] = max(0.0, mean - radius)
-                v_hi[pair, k] = min(1.0, mean + radius)
+                v_lo[k] = max(0.0, mean - radius)
+                v_hi[k] = min(1.0, mean + radius)
         for i in range(block_first[pair], block_first[pair] + block_used[pair]):
             mean = pool_count[i] / n
             radius = np.sqrt(2.0 * mean * log_p / n) + 3.0 * log_p / n
@@ -67,13 +60,10 @@ def _fill(
 class Bernstein(Confidence):
     """The regions of the paper; the default."""
 
-    def room(self, space: Space, counts: Counts) -> int:  # noqa: ARG002
-        """Successors seen."""
-        return int(counts.block_used.sum())
-
-    def fill(self, space: Space, counts: Counts, tau: int, delta: float, region: Region) -> None:
+    @property
+    def kernel(self) -> Entry:
         """Eqs. (Hvm) and (Hpm)."""
-        _fill(*counts, *region, space.n_states, space.known_mask, space.known_outcomes, tau, delta)
+        return _fill
 
     def arguments(self) -> Mapping[str, Any]:
         """None."""

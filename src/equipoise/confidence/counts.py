@@ -19,12 +19,19 @@ from equipoise._compile import inlined
 
 _FIRST_ROOM: Final = 2
 
+# Positions in `end`.
+USED: Final = 0  # the end of the used part of the pool
+SEEN: Final = 1  # successors seen, over all pairs
+LARGEST: Final = 2  # the room of the largest block
+MOVED: Final = 3  # 1 if a block has moved since room was last looked for
+_END_SIZE: Final = 4
+
 
 class Counts(NamedTuple):
     """Sufficient statistics of all that was observed.
 
     `visits` is N_m, the visits of each pair before the current episode, and `fresh` is nu_m, those within
-    it; `sums` are sums of outcomes over both. `end` holds the end of the used part of the pool.
+    it; `sums` are sums of outcomes over both. `end` holds numbers about the pool, at the positions above.
     """
 
     visits: NDArray[np.int64]
@@ -41,6 +48,8 @@ class Counts(NamedTuple):
 def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
     """Nothing seen yet."""
     room = _FIRST_ROOM * n_pairs
+    end = np.zeros(_END_SIZE, dtype=np.int64)
+    end[MOVED] = 1
     return Counts(
         visits=np.zeros(n_pairs, dtype=np.int64),
         fresh=np.zeros(n_pairs, dtype=np.int64),
@@ -50,13 +59,13 @@ def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
         block_room=np.zeros(n_pairs, dtype=np.int64),
         pool_state=np.zeros(room, dtype=np.int64),
         pool_count=np.zeros(room, dtype=np.int64),
-        end=np.zeros(1, dtype=np.int64),
+        end=end,
     )
 
 
 def with_room(counts: Counts) -> Counts:
     """The same counts with a pool of at least twice the size."""
-    size = 2 * counts.pool_state.size + 2 * int(counts.block_room.max()) + _FIRST_ROOM
+    size = 2 * counts.pool_state.size + 2 * int(counts.end[LARGEST]) + _FIRST_ROOM
     pool_state = np.zeros(size, dtype=np.int64)
     pool_count = np.zeros(size, dtype=np.int64)
     pool_state[: counts.pool_state.size] = counts.pool_state
@@ -64,27 +73,21 @@ def with_room(counts: Counts) -> Counts:
     return counts._replace(pool_state=pool_state, pool_count=pool_count)
 
 
-# The kernels below take the arrays one by one: a tuple of arrays, opened inside a loop, costs a reference
-# count for each of them at each step. Python calls them with ``*counts``.
-
-
 @inlined
-def lacks_room(block_used, block_room, pool_state, end, pair):
-    """Whether the pool could not take one more successor of this pair."""
-    used = block_used[pair]
-    if used < block_room[pair]:
+def lacks_room(pool_state, end):
+    """Whether the pool could not take a larger block of any pair; looks only if a block has moved."""
+    if end[MOVED] == 0:
         return False
-    return end[0] + max(_FIRST_ROOM, 2 * used) > pool_state.shape[0]
+    if end[USED] + max(_FIRST_ROOM, 2 * end[LARGEST]) > pool_state.shape[0]:
+        return True
+    end[MOVED] = 0
+    return False
 
 
 @inlined
-def count(
-    fresh, sums, block_first, block_used, block_room, pool_state, pool_count, end, pair, outcome, next_state
-):
-    """Take in one transition."""
+def count(fresh, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
+    """Take in one transition; there must be room. The sums of outcomes are the caller's."""
     fresh[pair] += 1
-    for k in range(outcome.shape[0]):
-        sums[pair, k] += outcome[k]
     begin = block_first[pair]
     used = block_used[pair]
     for i in range(begin, begin + used):
@@ -92,27 +95,25 @@ def count(
             pool_count[i] += 1
             return
     if used == block_room[pair]:
-        moved = end[0]
+        moved = end[USED]
         room = max(_FIRST_ROOM, 2 * used)
         for i in range(used):
             pool_state[moved + i] = pool_state[begin + i]
             pool_count[moved + i] = pool_count[begin + i]
         block_first[pair] = moved
         block_room[pair] = room
-        end[0] = moved + room
+        end[USED] = moved + room
+        end[LARGEST] = max(end[LARGEST], room)
+        end[MOVED] = 1
         begin = moved
     pool_state[begin + used] = next_state
     pool_count[begin + used] = 1
     block_used[pair] = used + 1
-
-
-def close_episode(counts: Counts) -> None:
-    """N_{m+1} = N_m + nu_m, and nu_{m+1} = 0."""
-    np.add(counts.visits, counts.fresh, out=counts.visits)
-    counts.fresh[:] = 0
+    end[SEEN] += 1
 
 
 def forget(counts: Counts) -> None:
     """Back to nothing seen, in place."""
     for part in counts:
         part[:] = 0
+    counts.end[MOVED] = 1

@@ -16,11 +16,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.region import Region
+import numpy as np
+
+from equipoise._compile import Entry
+from equipoise.confidence.base import Confidence, confidence_entry
 from equipoise.errors import ParameterError
 from equipoise.models.base import Model, Space
+
+
+@confidence_entry
+def _fill(  # type: ignore[no-untyped-def]
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums,
+    block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+):  # fmt: skip
+    # ints: transition_first, transition_state; floats: transition_probability, means
+    listed = ints[n_pairs]
+    for pair in range(n_pairs):
+        first[pair] = ints[pair]
+        rest[pair] = 0.0
+    first[n_pairs] = listed
+    for i in range(listed):
+        successor[i] = ints[n_pairs + 1 + i]
+        lo[i] = floats[i]
+        hi[i] = floats[i]
+    for k in range(n_pairs * n_outcomes):
+        v_lo[k] = floats[listed + k]
+        v_hi[k] = floats[listed + k]
 
 
 @final
@@ -34,6 +55,18 @@ class Known(Confidence):
         if not isinstance(model, Model):
             raise ParameterError(f"Known: got {type(model).__name__}; a Model is needed")
         self.model = model
+        self.ints = np.concatenate([model.transition_first, model.transition_state])
+        self.floats = np.concatenate([model.transition_probability, model.means.ravel()])
+
+    @property
+    def kernel(self) -> Entry:
+        """The model itself."""
+        return _fill
+
+    @property
+    def listed(self) -> int:
+        """The true successors."""
+        return int(self.model.transition_state.size)
 
     def check(self, space: Space) -> None:
         """The space must be that of the model."""
@@ -43,21 +76,6 @@ class Known(Confidence):
                 f"Known: its model has {own.n_states} states, {own.n_pairs} pairs and {own.n_outcomes} outcomes; "
                 f"the agent's space has {space.n_states}, {space.n_pairs} and {space.n_outcomes}"
             )
-
-    def room(self, space: Space, counts: Counts) -> int:  # noqa: ARG002
-        """The true successors."""
-        return int(self.model.transition_state.size)
-
-    def fill(self, space: Space, counts: Counts, tau: int, delta: float, region: Region) -> None:  # noqa: ARG002
-        """The model itself."""
-        region.first[:] = self.model.transition_first
-        size = self.model.transition_state.size
-        region.successor[:size] = self.model.transition_state
-        region.lo[:size] = self.model.transition_probability
-        region.hi[:size] = self.model.transition_probability
-        region.rest[:] = 0.0
-        region.v_lo[:] = self.model.means
-        region.v_hi[:] = self.model.means
 
     def arguments(self) -> Mapping[str, Any]:
         """The model."""

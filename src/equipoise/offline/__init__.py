@@ -2,5 +2,16 @@
 
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
+from equipoise.offline.stationary import Deterministic, PolicyRun, Stationary, best_stationary, simulate_policy
 
-__all__ = ["Benchmark", "KnapsackBenchmark", "solve", "solve_knapsack"]
+__all__ = [
+    "Benchmark",
+    "Deterministic",
+    "KnapsackBenchmark",
+    "PolicyRun",
+    "Stationary",
+    "best_stationary",
+    "simulate_policy",
+    "solve",
+    "solve_knapsack",
+]

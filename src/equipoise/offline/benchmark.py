@@ -25,6 +25,7 @@ from equipoise.rewards.base import Reward, checked_number
 Vector = NDArray[np.float64]
 
 _MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
+_FINEST: Final = 1e-10  # what is asked of the iterative methods, at most
 _SLOW: Final = 5000  # pairs above which a line on a terminal says what is going on
 
 
@@ -153,7 +154,7 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
         for method in methods(reward):
             tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
             try:
-                claim = method(model, reward, tolerance / 10.0)
+                claim = method(model, reward, max(tolerance / 10.0, _FINEST))
             except SolverError as error:
                 failures.append(str(error))
                 continue
@@ -226,7 +227,7 @@ def telling(model: Model, wanted: bool | None) -> Iterator[Callable[[str], None]
     if wanted is None:
         wanted = console.is_terminal and model.n_pairs > _SLOW
     if not wanted:
-        yield lambda words: None
+        yield lambda _words: None
         return
     with console.status("offline program") as status:
         yield status.update

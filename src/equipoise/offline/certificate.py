@@ -9,8 +9,9 @@ Then (theta, phi, gamma) satisfies the constraints of the dual (D_M), and for ev
     g(Vx) <= g*(theta) - theta.Vx <= g*(theta) + phi,                                   (weak duality)
 
 so ``dual_value = g*(theta) + phi`` is at least opt(P_M), whatever theta and gamma are. The best gamma for a
-theta comes from value iteration on the scalar rewards r: each sweep can only lower phi, and it may be stopped
-anywhere. (theta need not have dual norm at most L: the conjugate is over the box and always finite.)
+theta comes from value iteration on the scalar rewards r, with half steps because the model may be periodic:
+each sweep can only lower phi, and it may be stopped anywhere. (theta need not have dual norm at most L: the
+conjugate is over the box and always finite.)
 
 Lower bound. The occupancy is clipped at zero and scaled to sum 1, and its outcomes, its value and its
 flow residual rho(s) = flow out - flow in are computed anew. If rho is not zero, x is no true occupancy, and
@@ -32,11 +33,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise.confidence.region import Region
-from equipoise.errors import ConvergenceError, ParameterError, RewardError
+from equipoise._compile import kernel
+from equipoise.errors import ParameterError, RewardError
 from equipoise.models.base import Model
 from equipoise.offline.program import flow_matrix
-from equipoise.planning.evi import plan_in_place, workspace
 from equipoise.rewards.base import Reward
 
 Vector = NDArray[np.float64]
@@ -139,21 +139,16 @@ def optimal_gain(
     gain, best = min(((gain_bound(model, scores, start), start) for start in starts), key=lambda one: one[0])
     if gain <= enough:
         return gain, best, 0
-    region = _singletons(model)
-    buffers = workspace(model.n_states)
-    policy = np.zeros(model.n_states, dtype=np.int64)
-    current = best.copy()
+    current, after = best.copy(), np.empty(model.n_states)
     limit = int(max(200, _WORK / model.transition_state.size))
     done, chunk, reached = 0, _FIRST_CHUNK, False
     while not reached and done < limit and gain > enough:
-        try:
-            done += plan_in_place(
-                model.first_pair, region, scores, SPAN, policy, current, buffers, limit=chunk, relaxation=0.5
-            )[2]
-            reached = True
-        except ConvergenceError:
-            done += chunk
-            chunk *= 2
+        reached = iterate(
+            model.first_pair, model.transition_first, model.transition_state, model.transition_probability,
+            scores, SPAN, chunk, current, after,
+        )  # fmt: skip
+        done += chunk
+        chunk *= 2
         bound = gain_bound(model, scores, current)
         if bound < gain:
             gain, best = bound, current - current.min()
@@ -233,15 +228,29 @@ def verdict(gap: float, extra: float, residual_l1: float, tolerance: float) -> s
     return "optimal"
 
 
-def _singletons(model: Model) -> Region:
-    """The true transitions as regions that the planner may reorder."""
-    nothing = np.zeros((0, 0))
-    return Region(
-        first=np.array(model.transition_first),
-        successor=np.array(model.transition_state),
-        lo=np.array(model.transition_probability),
-        hi=np.array(model.transition_probability),
-        rest=np.zeros(model.n_pairs),
-        v_lo=nothing,
-        v_hi=nothing,
-    )
+@kernel
+def iterate(first_pair, first, successor, probability, scores, tolerance, limit, u, after):  # type: ignore[no-untyped-def]
+    """Value iteration with half steps, in place; True if the span of Tu - u came down to the tolerance."""
+    n_states = u.shape[0]
+    for _ in range(limit):
+        largest = -np.inf
+        smallest = np.inf
+        for s in range(n_states):
+            best = -np.inf
+            for pair in range(first_pair[s], first_pair[s + 1]):
+                total = scores[pair]
+                for i in range(first[pair], first[pair + 1]):
+                    total += probability[i] * u[successor[i]]
+                best = max(best, total)
+            after[s] = best
+            largest = max(largest, best - u[s])
+            smallest = min(smallest, best - u[s])
+        if largest - smallest <= tolerance:
+            return True
+        base = np.inf
+        for s in range(n_states):
+            u[s] = 0.5 * (u[s] + after[s])
+            base = min(base, u[s])
+        for s in range(n_states):
+            u[s] -= base
+    return False

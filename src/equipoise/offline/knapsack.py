@@ -28,7 +28,7 @@ from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models.base import Model
 from equipoise.offline import certificate
 from equipoise.offline.benchmark import check_call, policy_of, telling
-from equipoise.offline.program import flow_matrix
+from equipoise.offline.program import flow_matrix, linear_program
 
 Vector = NDArray[np.float64]
 
@@ -121,8 +121,6 @@ def solve_knapsack(
     >>> best.status, round(best.value, 9), best.prices.round(9).tolist()
     ('optimal', 0.25, [1.0])
     """
-    from scipy.optimize import linprog
-
     began = time.perf_counter()
     tolerance = check_call(model, tolerance)
     b = _checked_budget(budget, model)
@@ -133,7 +131,7 @@ def solve_knapsack(
     with telling(model, progress) as tell:
         tell("solving P_C(b)")
         tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        found = linprog(-model.means[:, 0], use, b, equal, right, method="highs", options=tight)
+        found = linear_program(-model.means[:, 0], use, b, equal, right, options=tight)
         if found.status == 2:
             raise SolverError(_infeasible(use, b, equal, right))
         if found.status != 0:
@@ -199,11 +197,9 @@ def _checked_budget(budget: ArrayLike, model: Model) -> Vector:
 
 def _infeasible(use: csr_array, b: Vector, equal: csr_array, right: Vector) -> str:
     """Say by how much all budgets must rise at least."""
-    from scipy.optimize import linprog
-
     more = hstack([use, csr_array(-np.ones((b.size, 1)))])
     same = hstack([equal, csr_array((equal.shape[0], 1))])
     cost = np.append(np.zeros(use.shape[1]), 1.0)
-    found = linprog(cost, csr_array(more), b, csr_array(same), right, method="highs")
+    found = linear_program(cost, csr_array(more), b, csr_array(same), right)
     least = f"; all of them must rise by {found.fun:.4g} at least" if found.status == 0 else ""
     return f"budget: no policy keeps within {b.tolist()}{least}"

@@ -44,6 +44,7 @@ _HIGHS: Final[tuple[dict[str, Any], ...]] = (
 _ROUNDS: Final = 400  # vertices or cuts, at most
 _INNER_STEPS: Final = 4000
 _BISECTIONS: Final = 45
+_TINY: Final = 1e-14  # a step that rounding could have made
 
 
 class Claim(NamedTuple):
@@ -68,6 +69,14 @@ def flow_matrix(model: Model) -> csr_array:
     P = model.n_pairs
     own = csr_array((np.ones(P), model.state_of, np.arange(P + 1)), shape=(P, model.n_states))
     return csr_array((own - model.transitions()).T)
+
+
+def linear_program(*data: Any, **more: Any) -> Any:
+    """Call `scipy.optimize.linprog` with HiGHS; here because its types do not know sparse arrays."""
+    from scipy.optimize import linprog
+
+    run: Any = linprog
+    return run(*data, **more, method="highs")
 
 
 def methods(reward: Reward) -> list[Method]:
@@ -152,8 +161,6 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
 
 def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
     """Kelley's cutting planes, until the least tangent is within the tolerance of the best point found."""
-    from scipy.optimize import linprog
-
     P, S = model.n_pairs, model.n_states
     equal = csr_array(vstack([_with_zeros(flow_matrix(model)), csr_array([[1.0] * P + [0.0]])]))
     right = np.append(np.zeros(S), 1.0)
@@ -168,9 +175,7 @@ def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
         slopes.append(slope)
         rows.append(np.append(-(model.means @ slope), 1.0))
         levels.append(reward.value(w) - float(slope @ w))
-        found = linprog(
-            cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)], method="highs"
-        )
+        found = linear_program(cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)])
         if found.status != 0:
             raise SolverError(f"HiGHS: the cutting-plane program was not solved ({found.message})")
         x = np.maximum(found.x[:P], 0.0)
@@ -196,9 +201,7 @@ class _Polytope:
 
     def best(self, scores: Vector) -> tuple[Vector, Vector, float]:
         """Return a vertex of the largest score, the bias and the gain."""
-        from scipy.optimize import linprog
-
-        found = linprog(-scores, A_eq=self._equal, b_eq=self._right, method="highs")
+        found = linear_program(-scores, A_eq=self._equal, b_eq=self._right)
         if found.status != 0:
             raise SolverError(f"HiGHS: the linear subproblem was not solved ({found.message})")
         x = np.maximum(found.x, 0.0)
@@ -222,9 +225,12 @@ def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float)
         if scores[to] - float(weights @ scores) <= tolerance or to == away:
             break
         step = _line_search(reward, w, points[to] - points[away], float(weights[away]))
+        if step <= _TINY:
+            break
         weights[to] += step
         weights[away] = 0.0 if step == weights[away] else weights[away] - step
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -> float:

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from equipoise._compile import call_entry, inlined
+from equipoise.rewards.norms import distance
 
 FRANK_WOLFE: Final = 0
 GRADIENT_DESCENT: Final = 1
@@ -57,25 +58,28 @@ def entropic_point(params, slope, weights, theta):
 
 
 @inlined
-def next_theta(
-    code, entry, params, reward_params, t, local, outcome, average, slope, response, weights, theta
-):
-    """Replace theta_t by theta_{t+1}.
-
-    `t` is the time, `local` the time counted from the oracle's own start; `slope` accumulates
-    z_q = grad g*(theta_q) - V_q for the mirror descents; `response` and `weights` are buffers.
-    """
-    n = theta.shape[0]
-    if code == FRANK_WOLFE:
-        call_entry(entry, t, average, reward_params, theta)
-        for k in range(n):
+def negate_and_measure(theta, reference, dual_norm):
+    """Turn theta into -theta, and return its distance from `reference`; one pass, for the oracle used most."""
+    total = 0.0
+    if dual_norm == 2.0:
+        for k in range(theta.shape[0]):
             theta[k] = -theta[k]
-        return
-    call_entry(entry, t, theta, reward_params, response)
+            gap = theta[k] - reference[k]
+            total += gap * gap
+        return np.sqrt(total)
+    for k in range(theta.shape[0]):
+        theta[k] = -theta[k]
+    return distance(theta, reference, dual_norm)
+
+
+@inlined
+def descend(code, params, local, outcome, slope, response, weights, theta):
+    """One step of a descent on the dual; `response` is the maximiser of the conjugate at theta."""
+    n = theta.shape[0]
     if code == GRADIENT_DESCENT:
-        step = params[1] / (local ** (2.0 / 3.0))
+        rate = params[1] / (local ** (2.0 / 3.0))
         for k in range(n):
-            theta[k] -= step * (response[k] - outcome[k])
+            theta[k] -= rate * (response[k] - outcome[k])
         project_ball(theta, params[0])
         return
     for k in range(n):
@@ -90,3 +94,21 @@ def next_theta(
     else:
         for k in range(n):
             theta[k] = min(params[0], max(-params[0], theta[k]))
+
+
+@inlined
+def move_theta(
+    code, entry, params, reward_params, t, local, outcome, average, slope, response, weights, theta, reference,
+    dual_norm,
+):  # fmt: skip
+    """Replace theta_t by theta_{t+1}, and return its distance from the reference gradient.
+
+    `t` is the time, `local` the time counted from the oracle's own start; `slope` accumulates
+    z_q = grad g*(theta_q) - V_q for the mirror descents; `response` and `weights` are buffers.
+    """
+    if code == FRANK_WOLFE:
+        call_entry(entry, t, average, reward_params, theta)
+        return negate_and_measure(theta, reference, dual_norm)
+    call_entry(entry, t, theta, reward_params, response)
+    descend(code, params, local, outcome, slope, response, weights, theta)
+    return distance(theta, reference, dual_norm)

@@ -59,35 +59,13 @@ class Plan(NamedTuple):
     sweeps: int
 
 
-def plan_in_place(
-    first_pair: NDArray[np.int64],
-    region: Region,
-    reward: NDArray[np.float64],
-    tolerance: float,
-    policy: NDArray[np.int64],
-    bias: NDArray[np.float64],
-    buffers: Workspace,
-    *,
-    limit: int = SWEEP_LIMIT,
-    relaxation: float = 1.0,
-) -> tuple[float, float, int]:
-    """Plan from the `bias` given, into `policy` and `bias`; returns gain, span and sweeps.
-
-    The listed successors of `region` are reordered within each pair.
-    """
-    reached = iterate(
-        first_pair, region.first, region.successor, region.lo, region.hi, region.rest,
-        reward, tolerance, limit, relaxation, bias,
-        buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy, buffers.found,
-    )  # fmt: skip
-    gain, span, sweeps = (float(x) for x in buffers.found)
-    if not reached:
-        raise ConvergenceError(
-            f"extended value iteration: span {span:.3g} after {limit} sweeps, tolerance {tolerance:.3g}; "
-            "raise the tolerance, or the limit"
-            + ("" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic")
-        )
-    return gain, span, int(sweeps)
+def not_converged(buffers: Workspace, limit: int, relaxation: float) -> ConvergenceError:
+    """The error of a planner that gave up, with the span that it had reached."""
+    hint = "" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic"
+    return ConvergenceError(
+        f"extended value iteration: span {buffers.found[1]:.3g} after {limit} sweeps; "
+        f"raise the tolerance, or the limit{hint}"
+    )
 
 
 def extended_value_iteration(
@@ -148,8 +126,10 @@ def extended_value_iteration(
     own = Region._make(np.array(part) for part in region)
     start = np.zeros(n_states) if bias is None else np.array(bias, dtype=np.float64)
     policy = np.zeros(n_states, dtype=np.int64)
-    gain, span, sweeps = plan_in_place(
-        pairs, own, rewards, float(tolerance), policy, start, workspace(n_states),
-        limit=limit, relaxation=relaxation,
-    )  # fmt: skip
-    return Plan(policy, gain, start, span, sweeps)
+    buffers = workspace(n_states)
+    if not iterate(
+        pairs, own.first, own.successor, own.lo, own.hi, own.rest, rewards, float(tolerance), limit, relaxation, start,
+        buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy, buffers.found,
+    ):  # fmt: skip
+        raise not_converged(buffers, limit, relaxation)
+    return Plan(policy, float(buffers.found[0]), start, float(buffers.found[1]), int(buffers.found[2]))

@@ -52,10 +52,10 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
         return 3.0 + Q / (2.0 * movement) + math.sqrt(32.0 * movement * T / Q)
     if isinstance(oracle, TunedGradientDescent):
         L = reward.lipschitz
-        return 3.0 + (Q / (2.0 * L)) ** 0.75 + math.sqrt(9.0 * L / Q) * T ** (2.0 / 3.0)
+        return 3.0 + math.pow(Q / (2.0 * L), 0.75) + math.sqrt(9.0 * L / Q) * math.pow(T, 2.0 / 3.0)
     if isinstance(oracle, TunedMirrorDescent):
         reach = oracle.mirror_map.radius(reward)
-        return 1.0 + math.sqrt(2.0 * reach / Q) * oracle.horizon ** (-1.0 / 3.0) * T
+        return 1.0 + math.sqrt(2.0 * reach / Q) * math.pow(oracle.horizon, -1.0 / 3.0) * T
     raise ParameterError(f"oracle: no bound is known for {oracle!r}")
 
 

@@ -1,0 +1,49 @@
+"""Filling a region: the call of a confidence's kernel, from a loop and from Python."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+from equipoise._compile import call_address, inlined, kernel
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.counts import SEEN, Counts
+from equipoise.confidence.region import Region, empty_region
+from equipoise.models.base import Space
+
+
+@inlined
+def fill(
+    address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
+    pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+):  # fmt: skip
+    """Call the kernel at `address`; its arguments are those of `confidence.base.SIGNATURE`."""
+    call_address(
+        address,
+        (
+            tau, delta, n_states, visits.shape[0], sums.shape[1], known_mask, known_outcomes, visits, fresh, sums,
+            block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+        ),
+    )  # fmt: skip
+
+
+@kernel
+def _fill_once(
+    address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
+    pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+):  # fmt: skip
+    fill(
+        address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
+        pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+    )  # fmt: skip
+
+
+def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, delta: float) -> Region:
+    """The region of an episode that starts at time `tau` with these counts, as a new object."""
+    room = max(int(counts.end[SEEN]), confidence.listed)
+    region = empty_region(space.n_pairs, space.n_outcomes, room)
+    _fill_once(
+        confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts.visits,
+        counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state, counts.pool_count,
+        confidence.floats, confidence.ints, *region,
+    )  # fmt: skip
+    return region
