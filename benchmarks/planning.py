@@ -15,7 +15,7 @@ from equipoise.confidence.region import Region
 from equipoise.planning._kernels import sweep
 from equipoise.planning.evi import workspace
 
-VISITS = 50  # of every pair: some of the mass is settled, some is free
+VISITS = 2000  # of every pair: most of the mass is settled, some is free
 SWEEPS = 20
 
 

@@ -251,9 +251,7 @@ def test_regret_of_the_known_star(threshold):
         lipschitz=math.sqrt(3) * 4 / 3,
         smoothness=1.0,
     )
-    agent = eq.TocUCRL2(
-        model.space, reward, threshold=threshold, confidence=eq.confidence.Known(model), tolerance=1e-9
-    )
+    agent = eq.TocUCRL2(model.space, reward, threshold=threshold, confidence=eq.confidence.Known(model), tolerance=1e-9)
     expected = ERRATUM_9[threshold]
     run = eq.simulate(model, agent, max(expected), seed=0)
     found = dict(zip(run.t.tolist(), run.regret(1.0), strict=True))

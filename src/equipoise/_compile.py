@@ -119,9 +119,7 @@ class Entry:
     The signature is a reward's, ``(t, n, x, params, out)``, unless another is given.
     """
 
-    def __init__(
-        self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE
-    ) -> None:
+    def __init__(self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE) -> None:
         self._function = function
         self._cached = cached
         self._signature = signature

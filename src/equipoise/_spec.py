@@ -29,9 +29,7 @@ def describe(component: Component, arrays: dict[str, NDArray[Any]], prefix: str)
     """The description of a component; the arrays of its models are added to `arrays` under `prefix`."""
     return {
         "kind": type(component).__name__,
-        "arguments": {
-            name: _plain(value, arrays, f"{prefix}.{name}") for name, value in component.arguments().items()
-        },
+        "arguments": {name: _plain(value, arrays, f"{prefix}.{name}") for name, value in component.arguments().items()},
     }
 
 

@@ -176,9 +176,7 @@ def test_wrong_number_of_outcomes():
     with pytest.raises(eq.EquipoiseError, match="reward: it takes 2 outcomes; the space has 3"):
         eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
     with pytest.raises(eq.EquipoiseError, match="Known: its model has 1 states"):
-        eq.TocUCRL2(
-            model.space, eq.rewards.Quadratic(TARGET), confidence=eq.confidence.Known(eq.models.bandit(3))
-        )
+        eq.TocUCRL2(model.space, eq.rewards.Quadratic(TARGET), confidence=eq.confidence.Known(eq.models.bandit(3)))
     with pytest.raises(eq.EquipoiseError, match="space: got Model; it must be of type Space"):
         eq.TocUCRL2(model, eq.rewards.Quadratic(TARGET))
 

@@ -128,9 +128,7 @@ def test_plans_equal_the_dense_ones_and_certify(seed):
 def singletons(model: eq.Model) -> Region:
     p = model.transition_probability
     zeros = np.zeros((model.n_pairs, 1))
-    return Region(
-        model.transition_first, model.transition_state, p, p, np.zeros(model.n_pairs), zeros, zeros
-    )
+    return Region(model.transition_first, model.transition_state, p, p, np.zeros(model.n_pairs), zeros, zeros)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -177,9 +175,7 @@ def test_optimistic_reward_is_the_maximum_over_corners(seed):
     corners = np.sort(rng.random((2, 1, 3)), axis=0)
     out = np.zeros(1)
     optimistic_rewards(theta, corners[0], corners[1], out)
-    every = [
-        -theta @ np.where([b >> k & 1 for k in range(3)], corners[1, 0], corners[0, 0]) for b in range(8)
-    ]
+    every = [-theta @ np.where([b >> k & 1 for k in range(3)], corners[1, 0], corners[0, 0]) for b in range(8)]
     assert out[0] == pytest.approx(max(every), abs=EXACT)
 
 

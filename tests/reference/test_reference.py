@@ -142,9 +142,7 @@ def random_regions(rng, n_pairs, n_states):
     """Regions of every kind: vacuous, singletons, and those of random counts."""
     visits = rng.integers(0, 400, n_pairs).astype(float)
     laws = rng.dirichlet(np.ones(n_states), n_pairs)
-    counts = np.array(
-        [rng.multinomial(int(n), law) for n, law in zip(visits, laws, strict=True)], dtype=float
-    )
+    counts = np.array([rng.multinomial(int(n), law) for n, law in zip(visits, laws, strict=True)], dtype=float)
     box = confidence.transition_region(counts, visits, 500, 0.1)
     sure = rng.random(n_pairs) < 0.2
     point = rng.dirichlet(np.ones(n_states), n_pairs)
@@ -164,9 +162,7 @@ def test_inner_maximum_against_linear_programs():
                 assert p == pytest.approx(one, abs=1e-14)
                 assert p.sum() == pytest.approx(1)
                 assert np.all((p >= box.lo[pair] - 1e-14) & (p <= box.hi[pair] + 1e-14))
-                assert p @ u == pytest.approx(
-                    planner.inner_maximum_by_lp(u, box.lo[pair], box.hi[pair]), abs=1e-8
-                )
+                assert p @ u == pytest.approx(planner.inner_maximum_by_lp(u, box.lo[pair], box.hi[pair]), abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -296,8 +292,7 @@ def test_first_gradients():
     assert oracles.FrankWolfe(rewards.ClaimQuadratic(3), 3).theta == pytest.approx([-4 / 3] * 3)
     assert not oracles.TunedGradientDescent(REWARDS["target_distance_2"], 3).theta.any()
     firsts = {
-        name: oracles.TunedMirrorDescent(reward, mirror, 8).theta
-        for name, (mirror, reward, _) in MIRRORS.items()
+        name: oracles.TunedMirrorDescent(reward, mirror, 8).theta for name, (mirror, reward, _) in MIRRORS.items()
     }
     assert not firsts["ball"].any()
     assert not firsts["cube"].any()
@@ -376,9 +371,7 @@ def test_known_outcomes_and_anytime_entropy():
     visits = World(world.n_actions, world.transitions, np.repeat(np.eye(3), 2, axis=0))
     reward = rewards.AnytimeEntropy(3)
     known = {(s, a): np.eye(3)[s] for s in range(3) for a in range(2)}
-    agent = learner(
-        visits, reward, oracles.FrankWolfe(reward, 3), Q=lambda t: reward.at(t).lipschitz, known=known
-    )
+    agent = learner(visits, reward, oracles.FrankWolfe(reward, 3), Q=lambda t: reward.at(t).lipschitz, known=known)
     run(visits, agent, 300, noisy=False)
     assert agent.norm == 1
     assert agent.average.sum() == pytest.approx(1)

@@ -169,9 +169,7 @@ def observe_once(counts, memory, buffers, rules, next_state):
         return POOL_FULL
     clock = memory.clock
     t = clock[TIME]
-    memory.gauge[DRIFT] += step(
-        counts, memory, buffers, rules, t, t - clock[ORIGIN], clock[PENDING], next_state
-    )
+    memory.gauge[DRIFT] += step(counts, memory, buffers, rules, t, t - clock[ORIGIN], clock[PENDING], next_state)
     clock[TIME] = t + 1
     clock[STATE] = next_state
     clock[PENDING] = -1

@@ -127,4 +127,3 @@ def _filled(fresh: _T, prefix: str, arrays: _Arrays) -> _T:
             raise FileError(f"the array {prefix}.{name} is of type {part.dtype} and shape {part.shape}")
         parts[name] = np.ascontiguousarray(part)
     return fresh._replace(**parts)
-

@@ -67,6 +67,7 @@ def stationary_distribution(chain: csr_array) -> Vector:
     if n <= _DENSE:
         return _eliminated(chain.toarray())
     back = csr_array(chain.T)
+    pi: Vector
     pi = np.full(n, 1.0 / n)
     for _ in range(_STEPS if n > _DIRECT else _WARM_UP):
         after = 0.5 * (pi + back @ pi)

@@ -180,9 +180,7 @@ def iterate(
     for s in range(n_states):
         order[s] = s
     for count in range(1, limit + 1):
-        sweep(
-            first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy
-        )
+        sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy)
         largest = -np.inf
         smallest = np.inf
         for s in range(n_states):

@@ -67,9 +67,7 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
     326.7
     """
     if not isinstance(oracle, Doubling):
-        return (
-            1.0 + gradient_episodes(reward, oracle, threshold, steps) + visit_episodes(n_pairs, steps)
-        )
+        return 1.0 + gradient_episodes(reward, oracle, threshold, steps) + visit_episodes(n_pairs, steps)
     total, left, index = 0.0, steps, 0
     while left > 0:
         index += 1
