@@ -2,7 +2,7 @@
 
 Rule of independence: nothing here imports ``equipoise`` or copies from ``src/``, and nothing in ``src/``
 imports from here. Everything is plain numpy (scipy for the linear programs), written from the paper and
-the errata of the design; where speed and plainness disagree, plainness wins. A disagreement between the
+the errata in docs/paper.md; where speed and plainness disagree, plainness wins. A disagreement between the
 library and this package is therefore evidence, whichever of the two turns out to be wrong.
 
 - ``worlds``: small hidden models, and a star;

@@ -452,7 +452,7 @@ def test_turns_are_enforced():
         agent.act(0)
 
 
-# --- the star: design, erratum 9 ---
+# --- the star: erratum 9 ---
 
 
 def star_regret(Q: float, times: list[int], **options) -> list[float]:
@@ -480,8 +480,8 @@ def test_star_shape():
     assert [(int(p), int(k)) for p, k in np.argwhere(world.means)] == [(5, 0), (9, 1), (13, 2)]
 
 
-def test_star_as_in_the_design():
-    """The design's table holds when visits do not end episodes, as nothing is to be learned."""
+def test_star_with_a_known_model():
+    """The regret table holds when visits do not end episodes, as nothing is to be learned."""
     assert star_regret(1.0, [100, 1000, 10_000]) == pytest.approx([0.360, 0.137, 0.048], abs=0.0015)
     assert star_regret(0.0, [100]) == pytest.approx([0.831], abs=0.0015)
     assert star_regret(math.inf, [100, 1000]) == pytest.approx([0.340, 0.334], abs=0.0015)

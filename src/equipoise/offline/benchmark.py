@@ -80,8 +80,9 @@ class Benchmark:
         """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
 
         In a communicating model whose optimum splits into several recurrent classes, following this
-        policy does *not* attain the value: it ends in one of the classes and stays there. See
-        `best_stationary`.
+        policy does *not* attain the value: it ends in one of the classes and stays there. And a solver
+        leaves out what is visited less than once in 1e9 steps or so, where this policy then errs about.
+        See `best_stationary`.
         """
         return policy_of(self.model, self.occupancy)
 

@@ -202,7 +202,11 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
     for dust in _DUST:
         visited = np.where(best.occupancy > dust * best.occupancy.max(), best.occupancy, 0.0)
         mass = np.add.reduceat(visited, model.first_pair[:-1])
-        ends = [(mass[states].sum(), x) for states, x in long_run(model, policy_of(model, visited))]
+        policy = policy_of(model, visited)
+        outside = np.flatnonzero(mass == 0.0)  # from there, back to what is visited
+        policy[mass[model.state_of] == 0.0] = 0.0
+        policy[_led_to(model, model.first_pair[:-1], np.flatnonzero(mass))[outside]] = 1.0
+        ends = [(mass[states].sum(), x) for states, x in long_run(model, policy)]
         ends = [end for end in ends if end[0] > 0.0]
         if not ends:
             continue
@@ -370,7 +374,7 @@ def _led_to(model: Model, pairs: Index, states: Index) -> Index:
 
 
 def _searched(model: Model, reward: Reward, best: Benchmark) -> tuple[Index, int]:
-    """Search for a good deterministic policy: linearise and plan, then change one action at a time.
+    """Search for a good deterministic policy: linearise and plan, then change a few actions at random.
 
     The value of a policy is that of its best recurrent class, wherever it starts.
     """
@@ -382,7 +386,7 @@ def _searched(model: Model, reward: Reward, best: Benchmark) -> tuple[Index, int
         nonlocal top, pairs, root
         ends = [(_value(model, reward, x), int(states[0]), x) for states, x in _ends(model, trial)]
         value, state, x = max(ends, key=lambda end: end[0])
-        if value > top + 1e-12 * max(1.0, abs(top)):
+        if top == -np.inf or value > top + 1e-12 * max(1.0, abs(top)):
             top, pairs, root = value, trial.copy(), state
         return np.clip(model.means.T @ x, 0.0, 1.0)
 
@@ -398,10 +402,11 @@ def _searched(model: Model, reward: Reward, best: Benchmark) -> tuple[Index, int
         theta = -reward.gradient(np.clip(w, 1e-9, 1.0)) + 0.05 * rng.standard_normal(theta.size)
     free = np.flatnonzero(np.diff(first) > 1)
     trials = int(min(_TRIALS, 3e6 / S))
-    for s in rng.choice(free, size=trials) if free.size else ():
+    for _ in range(trials if free.size else 0):
         trial = pairs.copy()
-        trial[s] = rng.integers(first[s], first[s + 1])
-        if trial[s] != pairs[s]:
+        for s in rng.choice(free, size=rng.integers(1, 4)):
+            trial[s] = rng.integers(first[s], first[s + 1])
+        if not np.array_equal(trial, pairs):
             consider(trial)
     return pairs, root
 

@@ -1,4 +1,4 @@
-"""The anytime form of mirror descent (appendix C.4.2, Algorithm TOC-UCRL2-Anytime-TMD).
+"""The anytime form of mirror descent (appendix C.3.2, Algorithm TOC-UCRL2-Anytime-TMD).
 
 Mega-episode h = 1, 2, ... lasts 2^h steps and runs TOC-UCRL2 with TMD(F, 2^h). (The paper writes
 TMD(F, H), and uses delta_start before setting it.)

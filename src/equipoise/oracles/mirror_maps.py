@@ -1,4 +1,4 @@
-r"""Mirror maps for `TunedMirrorDescent` (appendix C.4.1 of the paper).
+r"""Mirror maps for `TunedMirrorDescent` (appendix C.3.1 of the paper).
 
 A mirror map F for (g, ||.||) is 1-strongly convex in the dual norm, and its domain, inside the dual ball of
 radius L, holds *minus* every supergradient of g (the paper forgets the minus). The oracle plays

@@ -5,12 +5,13 @@ gradient threshold Q > 0 are at most
 
     FW    3 + Q / (2 beta ||1||) + sqrt(32 beta ||1|| T / Q)
     TGD   3 + (Q / 2L)^{3/4}     + sqrt(9 L / Q) T^{2/3}
-    TMD   1 + sqrt(2 L' / Q) T^{2/3}
+    TMD   1 + sqrt(L' / Q) T^{2/3}
 
-Two corrections to the paper. Its first two proofs put j = n - ceil(C^2) - 1 (C^{3/2} for TGD) into a bound
-in (j - 1) and then drop the ceiling and one of the ones: the constant 1 must be 3. In the third, with n the
-length of an episode, the sum of t - tau over its n + 1 terms is n(n + 1)/2, so the inequality is
-L' n(n + 1) > Q T^{2/3}, not L' n^2: with n(n + 1) <= 2 n^2 the constant L' becomes 2 L'.
+A correction to the paper: its first two proofs put j = n - ceil(C^2) - 1 (C^{3/2} for TGD) into a bound in
+(j - 1) and then drop the ceiling and one of the ones, so the constant 1 must be 3. The third bound stands, but
+not by its proof. With n the length of an episode, the sum of t - tau over its n + 1 terms is n(n + 1)/2, more
+than the n^2 / 2 that is used; what saves it is that z = grad g* - V has entries in [-1, 1], so ||z|| <= ||1||
+and not 2 ||1||: the inequality is L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
 
 The doubling trick adds up the bounds of its mega-episodes.
 """
@@ -55,7 +56,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
         return 3.0 + math.pow(Q / (2.0 * L), 0.75) + math.sqrt(9.0 * L / Q) * math.pow(T, 2.0 / 3.0)
     if isinstance(oracle, TunedMirrorDescent):
         reach = oracle.mirror_map.radius(reward)
-        return 1.0 + math.sqrt(2.0 * reach / Q) * math.pow(oracle.horizon, -1.0 / 3.0) * T
+        return 1.0 + math.sqrt(reach / Q) * math.pow(oracle.horizon, -1.0 / 3.0) * T
     raise ParameterError(f"oracle: no bound is known for {oracle!r}")
 
 
