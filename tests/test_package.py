@@ -1,0 +1,138 @@
+"""The package as a whole: what it exports, which way it depends, how its kernels are compiled."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from equipoise import _compile
+
+ROOT = Path(eq.__file__).parent
+
+# Each room may use itself and those before it. The underscored modules and errors are the ground floor.
+ORDER = ["models", "rewards", "confidence", "planning", "oracles", "agents", "offline", "theory", "simulation"]
+
+
+def modules():
+    return sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py" or path.parent != ROOT)
+
+
+def room(path: Path) -> str:
+    part = path.relative_to(ROOT).parts[0]
+    return part.removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """The rooms that a module imports at its top; imports inside functions are deliberate exceptions."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("equipoise"):
+            names = node.module.split(".")[1:2] or [alias.name for alias in node.names]
+            found |= set(names)
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_dependencies_point_one_way(path):
+    own = room(path)
+    ground = {"errors", "_compile", "_files"}
+    used = imports(path) - ground - {own}
+    if own in ground:
+        assert not used
+    elif own == "_spec":
+        assert used <= {"models"}
+    else:
+        allowed = {*ORDER[: ORDER.index(own)], "_spec"}
+        assert used <= allowed, f"{own} must not use {used - allowed}"
+
+
+def test_the_public_surface():
+    for name in [
+        "Model",
+        "Space",
+        "models",
+        "rewards",
+        "oracles",
+        "confidence",
+        "TocUCRL2",
+        "simulate",
+        "solve",
+        "solve_knapsack",
+        "EquipoiseError",
+    ]:
+        assert name in eq.__all__
+    for name in eq.__all__:
+        assert hasattr(eq, name)
+    rewards = (
+        "Linear Quadratic TargetSquared TargetDistance Balance BottomSum GeneralisedGini ProportionalFairness "
+        "Entropy RelativeEntropy Knapsack Custom"
+    )
+    assert set(rewards.split()) <= set(eq.rewards.__all__)
+    assert set(["FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"]) <= set(eq.oracles.__all__)
+    assert set(["bandit", "hub", "scalar_hub", "star", "ring", "riverswim", "garnet", "grid"]) <= set(eq.models.__all__)
+    errors = [getattr(eq.errors, name) for name in dir(eq.errors) if name.endswith("Error")]
+    assert all(issubclass(error, eq.EquipoiseError) for error in errors)
+
+
+def test_heavy_libraries_are_not_imported():
+    code = "import equipoise, sys; print([m for m in ('cvxpy', 'polars', 'altair', 'rich') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_importing_leaves_numbas_settings_alone():
+    code = "import numba; before = numba.config.CACHE_DIR; import equipoise; assert numba.config.CACHE_DIR == before"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_cache_folder_follows_the_sources(tmp_path, monkeypatch):
+    assert _compile.cache_folder().name == _compile.source_hash()
+    monkeypatch.setattr(_compile, "__file__", str(tmp_path / "_compile.py"))
+    (tmp_path / "_compile.py").write_text("a = 1\n")
+    first = _compile.source_hash()
+    (tmp_path / "_compile.py").write_text("a = 2\n")
+    assert _compile.source_hash() != first
+
+
+def test_a_cold_start_says_what_it_does_and_a_warm_one_nothing(tmp_path):
+    code = (
+        "import equipoise as eq\n"
+        "m = eq.models.bandit(2)\n"
+        "eq.simulate(m, eq.TocUCRL2(m.space, eq.rewards.Quadratic([.5, .5])), 100)\n"
+    )
+    environment = dict(os.environ) | {"EQUIPOISE_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert "compiling the agent's kernels, once for this version" in said[0]
+    assert said[1] == ""
+
+
+def test_an_unwritable_cache_is_no_obstacle(tmp_path):
+    locked = tmp_path / "file"
+    locked.write_text("")  # a file where a folder should be
+    code = "from equipoise import _compile; print(_compile.cache_folder())"
+    environment = dict(os.environ) | {"EQUIPOISE_CACHE_DIR": str(locked / "x"), "TMPDIR": str(tmp_path)}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert str(tmp_path) in out.stdout
+
+
+def test_kernels_are_compiled_once():
+    """One specialisation each: an array of another type would cost seconds of compilation in every process."""
+    from equipoise.agents import _kernels
+
+    for model in (eq.models.bandit(2), eq.models.garnet(4, 2, 2, 2), eq.models.star(2, 2)):
+        agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+        agent.observe([1.0, 0.0], 0 * agent.act(agent.state))
+        eq.simulate(model, agent, 100)
+    other = eq.TocUCRL2(model.space, eq.rewards.BottomSum(2, 1), confidence=eq.confidence.Known(model), tolerance=1e-3)
+    eq.simulate(model, other, 100)
+    for name in ("run", "ready", "observe_once"):
+        assert len(getattr(_kernels, name).signatures) == 1, name
