@@ -17,6 +17,7 @@ from rich.progress import track
 from rich.table import Table
 
 import equipoise as eq
+from equipoise.agents.baselines import StationaryAgent
 
 K = 3
 STEPS = 10**6
@@ -38,7 +39,7 @@ def reward() -> eq.rewards.Custom:
     )
 
 
-def runs(model: eq.Model, g: eq.rewards.Reward) -> list[tuple[str, str, eq.Run | eq.offline.PolicyRun]]:
+def runs(model: eq.Model, g: eq.rewards.Reward) -> list[tuple[str, str, eq.Run]]:
     """Each way to act: learning the world, knowing it, or following one stationary policy."""
     exact = {"confidence": eq.confidence.Known(model), "tolerance": 1e-9}
     ways = [
@@ -49,13 +50,13 @@ def runs(model: eq.Model, g: eq.rewards.Reward) -> list[tuple[str, str, eq.Run |
         ("model known", "Q = L", None, exact, STEPS),
         ("model known", "Q = ∞", math.inf, exact, STEPS),
     ]
-    done: list[tuple[str, str, eq.Run | eq.offline.PolicyRun]] = []
+    done: list[tuple[str, str, eq.Run]] = []
     for group, name, threshold, options, steps in track(ways, description="running the agents"):
         agent = eq.TocUCRL2(model.space, g, threshold=threshold, **options)
         done.append((group, name, eq.simulate(model, agent, steps, seed=7)))
     stationary = eq.best_stationary(model, g)
     mixed = [
-        eq.simulate_policy(model, stationary.policy(epsilon), STEPS, 7, g)
+        eq.simulate(model, StationaryAgent(model.space, g, stationary.policy(epsilon), seed=7), STEPS, seed=7)
         for epsilon in track((0.3, 0.1, 0.03, 0.01, 0.003, 0.001), description="trying stationary policies")
     ]
     done.append(("model known", "best stationary", max(mixed, key=lambda run: run.values[-1])))

@@ -8,11 +8,11 @@ agent = eq.TocUCRL2(model.space, reward)
 run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
-from equipoise import confidence, errors, models, offline, oracles, planning, rewards, theory
-from equipoise.agents import TocUCRL2
+from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, theory
+from equipoise.agents import KnapsackAgent, TocUCRL2
 from equipoise.errors import EquipoiseError
 from equipoise.models import Model, Space
-from equipoise.offline import Benchmark, best_stationary, simulate_policy, solve, solve_knapsack
+from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
 from equipoise.simulation import Run, simulate
 
 __version__ = "0.1.0"
@@ -20,11 +20,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Benchmark",
     "EquipoiseError",
+    "KnapsackAgent",
     "Model",
     "Run",
     "Space",
     "TocUCRL2",
     "__version__",
+    "agents",
     "best_stationary",
     "confidence",
     "errors",
@@ -34,7 +36,6 @@ __all__ = [
     "planning",
     "rewards",
     "simulate",
-    "simulate_policy",
     "solve",
     "solve_knapsack",
     "theory",

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.agents.memory import PENDING
-from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models.base import Model
 from equipoise.models.world import stream
@@ -97,7 +96,7 @@ def log_spaced(first: int, last: int, per_decade: int = _PER_DECADE) -> NDArray[
 
 def simulate(
     model: Model,
-    agent: TocUCRL2,
+    agent: Agent,
     steps: int,
     seed: int = 0,
     *,
@@ -110,7 +109,7 @@ def simulate(
     ----------
     model : Model
         The world. It must be communicating, and its space that of the agent.
-    agent : TocUCRL2
+    agent : Agent
         Changed in place.
     steps : int
         How many steps to take from where the agent is.
@@ -156,8 +155,8 @@ def simulate(
     )
 
 
-def _check_call(model: Model, agent: TocUCRL2, steps: int, seed: int) -> None:
-    for value, kind, name in ((model, Model, "model"), (agent, TocUCRL2, "agent")):
+def _check_call(model: Model, agent: Agent, steps: int, seed: int) -> None:
+    for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
         if not isinstance(value, kind):
             raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
     for number, name, least in ((steps, "steps", 1), (seed, "seed", 0)):
@@ -166,12 +165,12 @@ def _check_call(model: Model, agent: TocUCRL2, steps: int, seed: int) -> None:
     if model.space != agent.space:
         raise ParameterError(f"agent: it was made for {agent.space!r}, and the model has {model.space!r}")
     model.require_communicating()
-    if agent._memory.clock[PENDING] >= 0:
+    if agent.pending:
         raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")
-    horizon = agent.oracle.horizon
+    horizon = agent.horizon
     if horizon is not None and agent.t - 1 + steps > horizon:
         raise ParameterError(
-            f"steps: {agent.t - 1} taken and {steps} asked for, but {agent.oracle!r} is tuned for {horizon}; "
+            f"steps: {agent.t - 1} taken and {steps} asked for, but the agent is made for {horizon}; "
             "give it the full horizon, or use Doubling"
         )
 

@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from equipoise import models, rewards
+from equipoise import models, rewards, simulate
+from equipoise.agents.baselines import StationaryAgent
 from equipoise.errors import ParameterError
 from equipoise.models import Model
-from equipoise.offline import best_stationary, simulate_policy, solve, stationary
+from equipoise.offline import best_stationary, solve
 from equipoise.offline.chains import chain_of, long_run, recurrent_classes, stationary_distribution
 from equipoise.offline.program import flow_matrix
 from equipoise.rewards import Reward
@@ -54,7 +55,7 @@ def test_the_star_by_hand() -> None:
     assert best.deterministic.value == pytest.approx(0.5)
     assert best.deterministic.states.size == 1
     actions = best.deterministic.actions
-    run = simulate_policy(models.star(3, 4), np.eye(3)[actions, :3].ravel()[_ragged(models.star(3, 4))], 10_000, 1, kpi)
+    run = follow(models.star(3, 4), np.eye(3)[actions, :3].ravel()[_ragged(models.star(3, 4))], 10_000, 1, kpi)
     assert run.values[-1] == pytest.approx(0.5, abs=1e-3)  # from the start it is led to its class
 
 
@@ -114,44 +115,24 @@ def test_the_mixed_policies(model: Model) -> None:
         best_stationary(models.star(3, 2), reward, benchmark=best.benchmark)
 
 
+def follow(model, policy, steps, seed, reward, checkpoints=None):
+    return simulate(model, StationaryAgent(model.space, reward, policy, seed), steps, seed, checkpoints=checkpoints)
+
+
 def test_a_simulated_policy_tends_to_its_stationary_outcomes() -> None:
     model = models.star(3, 4)
     best = best_stationary(model, rewards.Quadratic([1 / 3] * 3))
-    run = simulate_policy(model, best.policy(0.3), 400_000, 7, best.reward)
+    run = follow(model, best.policy(0.3), 400_000, 7, best.reward)
     assert run.t[-1] == 400_000
     assert run.outcomes[-1] == pytest.approx(best.outcomes_at(0.3), abs=0.02)
     assert run.values[-1] == pytest.approx(best.value_at(0.3), abs=0.01)
-    again = simulate_policy(model, best.policy(0.3), 400_000, 7, best.reward, [10, 400_000])
+    again = follow(model, best.policy(0.3), 400_000, 7, best.reward, [10, 400_000])
     assert np.array_equal(again.outcomes[-1], run.outcomes[-1])
-    assert not np.array_equal(
-        simulate_policy(model, best.policy(0.3), 1000, 8, best.reward).values[-1:], run.values[-1:]
-    )
+    assert not np.array_equal(follow(model, best.policy(0.3), 1000, 8, best.reward).values[-1:], run.values[-1:])
     noisy = models.riverswim(6)
     linear = rewards.Linear([1.0])
     river = solve(noisy, linear)
-    assert simulate_policy(noisy, river.policy(), 300_000, 1, linear).values[-1] == pytest.approx(river.value, abs=0.01)
-
-
-def test_simulate_policy_refuses_what_is_not_a_policy() -> None:
-    model, reward = models.bandit(2), rewards.Quadratic([0.5, 0.5])
-    for policy in ([0.5], [0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]):
-        with pytest.raises(ParameterError, match="policy"):
-            simulate_policy(model, policy, 10, 0, reward)
-    for marks in ([0], [5, 5], [11], []):
-        with pytest.raises(ParameterError, match="checkpoints"):
-            simulate_policy(model, [0.5, 0.5], 10, 0, reward, marks)
-    for steps, seed in ((0, 0), (1.5, 0), (True, 0), (5, -1)):
-        with pytest.raises(ParameterError, match="whole number"):
-            simulate_policy(model, [0.5, 0.5], steps, seed, reward)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="outcomes"):
-        simulate_policy(model, [0.5, 0.5], 10, 0, rewards.Linear([1.0]))
-
-
-def test_an_action_of_probability_zero_is_never_taken() -> None:
-    own = stationary._cumulated(np.array([0.3, 0.7, 0.0, 1.0, 0.0]), np.array([0, 3, 5]))
-    assert own.tolist() == [0.3, 1.0, 1.0, 1.0, 1.0]
-    run = simulate_policy(models.bandit(3), [0.0, 1.0, 0.0], 1000, 0, rewards.Linear([1.0, 1.0, 1.0]))
-    assert run.outcomes[-1].tolist() == [0.0, 1.0, 0.0]
+    assert follow(noisy, river.policy(), 300_000, 1, linear).values[-1] == pytest.approx(river.value, abs=0.01)
 
 
 def test_chains() -> None:

@@ -1,5 +1,8 @@
-"""Agents: the paper's algorithm."""
+"""Agents: the paper's algorithm, and what to compare it with."""
 
+from equipoise.agents import baselines
+from equipoise.agents.base import Agent
+from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-__all__ = ["TocUCRL2"]
+__all__ = ["Agent", "KnapsackAgent", "TocUCRL2", "baselines"]

@@ -39,6 +39,7 @@ POOL_FULL: Final = 1  # no room for another successor
 REGION_FULL: Final = 2  # no room in the region for all that was seen
 RECORDS_FULL: Final = 3  # no room for another episode's record
 NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
+BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
 EPISODE_OVER: Final = 5  # a plan is due, and Python is to make it, or has waited long enough
 
 _ENOUGH: Final = 20_000_000  # pairs swept in one call; then Python may look for Ctrl-C
@@ -176,14 +177,24 @@ def observe_once(counts, memory, buffers, rules, next_state):
     return DONE
 
 
+@inlined
+def spent(total, budget):
+    """Whether one more unit of some resource might exceed the budget; outcome 0 is no resource."""
+    for k in range(1, total.shape[0]):
+        if total[k] + 1.0 > budget:
+            return True
+    return False
+
+
 @kernel
 def run(
-    counts, memory, records, buffers, region, work, rules, threshold, steps, python_plans,
+    counts, memory, records, buffers, region, work, rules, threshold, steps, python_plans, budget,
     rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
 ):  # fmt: skip
     """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
 
-    There must be a plan. With `python_plans` it comes back whenever another is due.
+    There must be a plan. With `python_plans` it comes back whenever another is due. With a finite `budget` it
+    comes back as soon as the total of some outcome after the first is within one of it.
     """
     clock = memory.clock
     gauge = memory.gauge
@@ -198,7 +209,11 @@ def run(
     last = t + steps
     swept = 0
     reason = DONE
+    limited = budget < np.inf
     while t < last:
+        if limited and spent(memory.total, budget):
+            reason = BUDGET_GONE
+            break
         pair = first_pair[state] + policy[state]
         ended = verdict(counts.visits, counts.fresh, pair, drift, limit, learning)
         if ended != 0:

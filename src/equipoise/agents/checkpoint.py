@@ -6,7 +6,9 @@ never stopping: all that decides what comes next is in these arrays.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -18,6 +20,7 @@ from equipoise import confidence, oracles, rewards
 from equipoise._files import read_npz, write_npz
 from equipoise._spec import build, describe
 from equipoise.agents.episodes import TRIGGERS, Episodes
+from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.memory import EPISODES, PENDING, STATE, TIME, Memory
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts
@@ -27,6 +30,7 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 
 _KIND: Final = "agent"
+_KNAPSACK: Final = "knapsack-agent"
 _VERSION: Final = 1
 _Arrays = dict[str, NDArray[Any]]
 _T = TypeVar("_T", Counts, Memory, Episodes)
@@ -34,6 +38,55 @@ _T = TypeVar("_T", Counts, Memory, Episodes)
 
 def save_agent(agent: TocUCRL2, path: str | os.PathLike[str]) -> None:
     """Write an agent to `path`, whole or not at all."""
+    header, arrays = _packed(agent)
+    write_npz(path, arrays, header, _KIND, _VERSION)
+
+
+def load_agent(path: str | os.PathLike[str], reward: Reward | None) -> TocUCRL2:
+    """Read an agent that `save_agent` wrote."""
+    header, arrays = read_npz(path, _KIND, _VERSION)
+    with _blaming(path):
+        return _rebuilt(header, arrays, reward)
+
+
+def save_knapsack_agent(agent: KnapsackAgent, path: str | os.PathLike[str]) -> None:
+    """Write a knapsack agent to `path`: the agent within, and its own clock."""
+    header, arrays = _packed(agent._inner)
+    own = {
+        "knapsack.clock": agent._clock,
+        "knapsack.null_actions": agent.null_actions,
+        "knapsack.known_mask": agent.space.known_mask,
+    }
+    write_npz(path, arrays | own, header | {"budget": agent.budget}, _KNAPSACK, _VERSION)
+
+
+def load_knapsack_agent(path: str | os.PathLike[str]) -> KnapsackAgent:
+    """Read an agent that `save_knapsack_agent` wrote."""
+    header, arrays = read_npz(path, _KNAPSACK, _VERSION)
+    with _blaming(path):
+        inner = _rebuilt(header, arrays, None)
+        told = inner.space
+        space = Space._of_arrays(told.first_pair, told.start, arrays["knapsack.known_mask"], told.known_outcomes)
+        horizon, nulls = inner.oracle.horizon or 0, arrays["knapsack.null_actions"].tolist()
+        agent = KnapsackAgent(space, header["budget"], horizon, nulls, inner.delta, inner.confidence, inner.tolerance)
+        clock = arrays["knapsack.clock"]
+        if clock.shape != agent._clock.shape or clock.dtype != agent._clock.dtype:
+            raise FileError("its clock is damaged")
+        if not (1 <= clock[0] <= horizon + 1 and 0 <= clock[1] < space.n_states and -1 <= clock[2] < space.n_pairs):
+            raise FileError("its clock is out of range")
+        agent._inner, agent._clock = inner, clock
+        return agent
+
+
+@contextlib.contextmanager
+def _blaming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except (EquipoiseError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"{path}: holds no agent that can go on ({error})") from error
+
+
+def _packed(agent: TocUCRL2) -> tuple[dict[str, Any], _Arrays]:
     arrays: _Arrays = {
         "space.first_pair": agent.space.first_pair,
         "space.known_mask": agent.space.known_mask,
@@ -52,16 +105,7 @@ def save_agent(agent: TocUCRL2, path: str | os.PathLike[str]) -> None:
         "tolerance": agent.tolerance,
         "planner": asdict(agent.planner),
     }
-    write_npz(path, arrays, header, _KIND, _VERSION)
-
-
-def load_agent(path: str | os.PathLike[str], reward: Reward | None) -> TocUCRL2:
-    """Read an agent that `save_agent` wrote."""
-    header, arrays = read_npz(path, _KIND, _VERSION)
-    try:
-        return _rebuilt(header, arrays, reward)
-    except (EquipoiseError, KeyError, TypeError, ValueError) as error:
-        raise FileError(f"{path}: holds no agent that can go on ({error})") from error
+    return header, arrays
 
 
 def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> TocUCRL2:

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import once
 from equipoise.agents._kernels import (
+    BUDGET_GONE,
     DONE,
     EPISODE_OVER,
     NOT_CONVERGED,
@@ -35,6 +36,7 @@ from equipoise.agents._kernels import (
     ready,
     run,
 )
+from equipoise.agents.base import Agent
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.memory import (
     DRIFT,
@@ -55,7 +57,7 @@ from equipoise.confidence.region import empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
 from equipoise.models.base import Model, Space
 from equipoise.models.paper import bandit
-from equipoise.models.world import stream
+from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.planning.evi import not_converged, workspace
@@ -66,7 +68,7 @@ from equipoise.rewards.quadratic import Quadratic
 
 
 @final
-class TocUCRL2:
+class TocUCRL2(Agent):
     """An agent that learns an unknown Markov system while balancing its outcomes.
 
     Parameters
@@ -156,6 +158,16 @@ class TocUCRL2:
         return int(self._memory.clock[STATE])
 
     @property
+    def pending(self) -> bool:
+        """Whether an action waits to be observed."""
+        return bool(self._memory.clock[PENDING] >= 0)
+
+    @property
+    def horizon(self) -> int | None:
+        """The number of steps that the oracle is tuned for; None if it is good for any."""
+        return self.oracle.horizon
+
+    @property
     def theta(self) -> NDArray[np.float64]:
         """theta_t: minus a supergradient of g."""
         return self._memory.theta.copy()
@@ -214,12 +226,8 @@ class TocUCRL2:
 
     def act(self, state: int) -> int:
         """Choose the action of time t in `state`, planning anew if the episode is over."""
+        self._check_act(state)
         clock = self._memory.clock
-        if clock[PENDING] >= 0:
-            raise ProtocolError(f"act: the action of time {self.t} has not been observed yet; call observe first")
-        if state != clock[STATE]:
-            came = "the start" if self.t == 1 else "the next state of the last observe"
-            raise ProtocolError(f"act: got state {state!r}; {came} was {clock[STATE]}")
         self._be_ready()
         action = int(self._memory.policy[clock[STATE]])
         clock[PENDING] = self.space.first_pair[clock[STATE]] + action
@@ -227,16 +235,9 @@ class TocUCRL2:
 
     def observe(self, outcomes: ArrayLike, next_state: int) -> None:
         """Take in the outcomes of the last action and the state it led to."""
-        clock = self._memory.clock
-        if clock[PENDING] < 0:
-            raise ProtocolError(f"observe: no action is waiting at time {self.t}; call act first")
-        vector = self._checked_outcomes(outcomes)
-        if isinstance(next_state, bool) or not isinstance(next_state, (int, np.integer)):
-            raise ProtocolError(f"next_state: got {next_state!r}; a whole number is needed")
-        if not 0 <= next_state < self.space.n_states:
-            raise ProtocolError(f"next_state: got {next_state}; the states are 0 to {self.space.n_states - 1}")
+        vector, after = self._checked_observation(outcomes, next_state)
         self._buffers.outcome[:] = vector
-        while observe_once(self._counts, self._memory, self._buffers, self._rules, int(next_state)) != DONE:
+        while observe_once(self._counts, self._memory, self._buffers, self._rules, after) != DONE:
             self._make_room(POOL_FULL)
 
     # -- keeping --------------------------------------------------------------------------------------
@@ -273,17 +274,17 @@ class TocUCRL2:
         ):
             self._make_room(reason)
 
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+    def _run(self, model: Model, rng: np.random.Generator, steps: int, budget: float = math.inf) -> None:
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
         self._be_ready()
         left = self._steps_left_in_phase()
         python_plans = self.threshold is None and self.reward.at(2) is not self.reward
         reason = run(
             self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules,
-            self._threshold_now(), steps if left is None else min(steps, left), python_plans, rng, model.branch_first,
-            model.branch_cumulative, model.branch_next, model.branch_row, model.rows, model.noise == "bernoulli",
+            self._threshold_now(), steps if left is None else min(steps, left), python_plans, budget, rng,
+            *sampling_arrays(model),
         )  # fmt: skip
-        if reason not in (DONE, EPISODE_OVER):
+        if reason not in (DONE, EPISODE_OVER, BUDGET_GONE):
             self._make_room(reason)
 
     def _threshold_now(self) -> float:
@@ -365,18 +366,6 @@ class TocUCRL2:
     def _require_plan(self, what: str) -> None:
         if self._memory.clock[EPISODES] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
-
-    def _checked_outcomes(self, outcomes: ArrayLike) -> NDArray[np.float64]:
-        try:
-            vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise ProtocolError(f"outcomes: got {outcomes!r}; a vector of numbers is needed") from None
-        if vector.shape != (self.space.n_outcomes,):
-            raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
-        wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))
-        if wrong.size:
-            raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
-        return vector
 
 
 def _small_run() -> None:

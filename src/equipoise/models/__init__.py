@@ -4,6 +4,19 @@ A named world is a function that returns a `Model`. To make one of your own, cal
 `Model.from_branches` or `Model.from_sparse`.
 """
 
+from equipoise.models.applied import (
+    bidding,
+    inventory,
+    inventory_states,
+    patrol,
+    patrol_cells,
+    pricing,
+    queue,
+    queue_states,
+    scheduler,
+    scheduler_states,
+    sites,
+)
 from equipoise.models.base import Model
 from equipoise.models.classic import grid, grid_cells, riverswim
 from equipoise.models.paper import bandit, hub, ring, scalar_hub, star
@@ -17,17 +30,28 @@ __all__ = [
     "Space",
     "World",
     "bandit",
+    "bidding",
     "diameter",
     "garnet",
     "grid",
     "grid_cells",
     "hitting_times",
     "hub",
+    "inventory",
+    "inventory_states",
     "is_communicating",
+    "patrol",
+    "patrol_cells",
+    "pricing",
+    "queue",
+    "queue_states",
     "require_communicating",
     "ring",
     "riverswim",
     "scalar_hub",
+    "scheduler",
+    "scheduler_states",
+    "sites",
     "star",
     "stream",
     "unreachable",

@@ -48,6 +48,18 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
+def sampling_arrays(model: Model) -> tuple[Any, ...]:
+    """Return what `sample` reads of a model, in its order."""
+    return (
+        model.branch_first,
+        model.branch_cumulative,
+        model.branch_next,
+        model.branch_row,
+        model.rows,
+        model.noise == "bernoulli",
+    )
+
+
 @final
 class World:
     """A simulator of a model that shows states and outcomes only; made by `Model.world`.
@@ -76,14 +88,7 @@ class World:
     def __init__(self, model: Model, seed: Seed) -> None:
         self._rng = stream(model, seed)
         self._model = model
-        self._arrays = (
-            model.branch_first,
-            model.branch_cumulative,
-            model.branch_next,
-            model.branch_row,
-            model.rows,
-            model.noise == "bernoulli",
-        )
+        self._arrays = sampling_arrays(model)
         self.state: int = model.start
         self.t: int = 0
 

@@ -2,16 +2,14 @@
 
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
-from equipoise.offline.stationary import Deterministic, PolicyRun, Stationary, best_stationary, simulate_policy
+from equipoise.offline.stationary import Deterministic, Stationary, best_stationary
 
 __all__ = [
     "Benchmark",
     "Deterministic",
     "KnapsackBenchmark",
-    "PolicyRun",
     "Stationary",
     "best_stationary",
-    "simulate_policy",
     "solve",
     "solve_knapsack",
 ]

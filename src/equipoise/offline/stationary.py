@@ -17,7 +17,7 @@ be reached from anywhere with probability 1. On the star no optimal x is connect
 has a regret that tends to a positive constant: this is the paper's Omega(1), whose constant depends on the
 policy and can be made as small as one likes. What is paid for a small epsilon is time: the policy alternates
 every 1/epsilon steps or so, and its average needs many alternations to settle. At a horizon T the best
-epsilon is a compromise; simulate a few with `simulate_policy`.
+epsilon is a compromise; simulate a few with `StationaryAgent`.
 
 **Deterministic stationary policies** are finitely many. From s_1 a deterministic policy can be led to any
 class with probability 1, so the best of them has the value of the best class: the maximum of g(w) over all
@@ -26,20 +26,15 @@ recurrent classes of all deterministic policies.
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equipoise._compile import call_entry, kernel
 from equipoise.errors import ParameterError
-from equipoise.models._kernels import sample
 from equipoise.models.base import Model
-from equipoise.models.world import stream
 from equipoise.offline.benchmark import Benchmark, policy_of, solve
 from equipoise.offline.certificate import optimal_gain
 from equipoise.offline.chains import long_run
@@ -215,116 +210,6 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
         if _value(model, reward, together) >= best.value - tolerance:
             return len(ends), any(_value(model, reward, x) >= best.value - tolerance for _, x in ends)
     return 0, False
-
-
-class PolicyRun(NamedTuple):
-    """A simulated stationary policy at its checkpoints: times, average outcomes, g of these."""
-
-    t: Index
-    outcomes: Vector
-    values: Vector
-
-
-def simulate_policy(
-    model: Model,
-    policy: ArrayLike,
-    steps: int,
-    seed: int,
-    reward: Reward,
-    checkpoints: Sequence[int] | Index | None = None,
-) -> PolicyRun:
-    """Follow a randomised stationary policy from the model's start, compiled.
-
-    The world's stream is the one that `simulate` uses with this seed; the actions are drawn from another.
-
-    Parameters
-    ----------
-    model : Model
-        The world; it need not be communicating.
-    policy : array
-        One probability a pair, summing to 1 in each state: `Benchmark.policy`, `Stationary.policy`.
-    steps : int
-        How many steps to take.
-    seed : int
-        Seeds both streams.
-    reward : Reward
-        g, for the values; one that changes with time is taken at its limit.
-    checkpoints : increasing ints, optional
-        When to record; by default ten a decade, and the last step.
-
-    Examples
-    --------
-    >>> from equipoise.models import bandit
-    >>> from equipoise.rewards import Quadratic
-    >>> run = simulate_policy(bandit(2), [0.5, 0.5], 10_000, 0, Quadratic([0.5, 0.5]), [10_000])
-    >>> bool(run.values[-1] > 0.999)
-    True
-    """
-    first, probability = model.first_pair, np.array(policy, dtype=np.float64)
-    if probability.shape != (model.n_pairs,) or not np.all(probability >= 0.0):
-        raise ParameterError(f"policy: {model.n_pairs} probabilities are needed, one a pair")
-    total = np.add.reduceat(probability, first[:-1])
-    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= 1e-9))
-    if wrong.size:
-        raise ParameterError(f"policy: in state {wrong[0]} it sums to {total[wrong[0]]}; 1 is needed")
-    if reward.n_outcomes != model.n_outcomes:
-        raise ParameterError(f"reward: it is for {reward.n_outcomes} outcomes; the model has {model.n_outcomes}")
-    for number, name, least in ((steps, "steps", 1), (seed, "seed", 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise ParameterError(f"{name}: got {number!r}; a whole number >= {least} is needed")
-    marks = _checked_marks(checkpoints, int(steps))
-    actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(seed)).spawn(1)[0]))
-    averages = np.empty((marks.size, model.n_outcomes))
-    _follow(
-        stream(model, int(seed)), actions, first, _cumulated(probability, first), model.branch_first,
-        model.branch_cumulative, model.branch_next, model.branch_row, model.rows, model.noise == "bernoulli",
-        model.start, marks, np.zeros(model.n_outcomes), np.zeros(model.n_outcomes), averages,
-    )  # fmt: skip
-    return PolicyRun(marks, averages, np.array([reward.value(w) for w in averages], dtype=np.float64))
-
-
-@kernel
-def _follow(  # type: ignore[no-untyped-def]
-    world, actions, first_pair, cumulative, branch_first, branch_cumulative, branch_next, branch_row, rows,
-    bernoulli, start, marks, outcome, total, averages,
-):  # fmt: skip
-    state = start
-    t = 0
-    for i in range(marks.shape[0]):
-        while t < marks[i]:
-            u = actions.random()
-            pair = first_pair[state]
-            while u >= cumulative[pair] and pair < first_pair[state + 1] - 1:
-                pair += 1
-            state = sample(
-                world, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome
-            )
-            for k in range(total.shape[0]):
-                total[k] += outcome[k]
-            t += 1
-        for k in range(total.shape[0]):
-            averages[i, k] = total[k] / t
-
-
-def _cumulated(probability: Vector, first_pair: Index) -> Vector:
-    """Cumulative probabilities within each state; 1 from the last possible action on."""
-    running = np.cumsum(probability)
-    before = running[first_pair[:-1]] - probability[first_pair[:-1]]
-    own = running - np.repeat(before, np.diff(first_pair))
-    for begin, end in itertools.pairwise(first_pair.tolist()):
-        own[begin + int(np.flatnonzero(probability[begin:end])[-1]) : end] = 1.0
-    return own
-
-
-def _checked_marks(checkpoints: Sequence[int] | Index | None, steps: int) -> Index:
-    if checkpoints is None:
-        count = int(_PER_DECADE * math.log10(steps)) + 1
-        grid = np.rint(10 ** (np.arange(count) / _PER_DECADE)).astype(np.int64)
-        return np.unique(np.append(grid[grid <= steps], steps))
-    marks = np.array(checkpoints, dtype=np.int64).reshape(-1)
-    if not marks.size or np.any(np.diff(marks) <= 0) or marks[0] < 1 or marks[-1] > steps:
-        raise ParameterError(f"checkpoints: they must increase and lie in 1 to {steps}")
-    return marks
 
 
 def _value(model: Model, reward: Reward, x: Vector) -> float:

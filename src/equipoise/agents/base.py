@@ -1,0 +1,98 @@
+"""What an agent is: it acts, it observes, and `simulate` can run it compiled.
+
+`act` and `observe` alternate, and what cannot have happened is refused before anything changes.
+"""
+
+from __future__ import annotations
+
+import abc
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.agents.episodes import Episodes, no_episodes
+from equipoise.errors import ProtocolError
+from equipoise.models.base import Model, Space
+from equipoise.rewards.base import Reward
+
+
+class Agent(abc.ABC):
+    """Anything that can be put in charge of a system.
+
+    Attributes
+    ----------
+    space : Space
+        What it knows of the world.
+    reward : Reward
+        What its outcomes are judged by.
+    """
+
+    space: Space
+    reward: Reward
+
+    @property
+    @abc.abstractmethod
+    def t(self) -> int:
+        """The time of the next step, from 1."""
+
+    @property
+    @abc.abstractmethod
+    def state(self) -> int:
+        """The state in which the next step will be taken."""
+
+    @property
+    @abc.abstractmethod
+    def average(self) -> NDArray[np.float64]:
+        """The average outcome vector so far; zero before the first step."""
+
+    @property
+    @abc.abstractmethod
+    def pending(self) -> bool:
+        """Whether an action waits to be observed."""
+
+    @property
+    def episodes(self) -> Episodes:
+        """The record of episodes; empty for an agent without any."""
+        return no_episodes(0)
+
+    @property
+    def horizon(self) -> int | None:
+        """The number of steps that it is made for; None if any."""
+        return None
+
+    @abc.abstractmethod
+    def act(self, state: int) -> int:
+        """Choose the action of time t in `state`."""
+
+    @abc.abstractmethod
+    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
+        """Take in the outcomes of the last action and the state it led to."""
+
+    @abc.abstractmethod
+    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Take at least one and up to `steps` steps in `model`, compiled; it will be called again for the rest."""
+
+    def _check_act(self, state: int) -> None:
+        if self.pending:
+            raise ProtocolError(f"act: the action of time {self.t} has not been observed yet; call observe first")
+        if state != self.state:
+            came = "the start" if self.t == 1 else "the next state of the last observe"
+            raise ProtocolError(f"act: got state {state!r}; {came} was {self.state}")
+
+    def _checked_observation(self, outcomes: ArrayLike, next_state: int) -> tuple[NDArray[np.float64], int]:
+        if not self.pending:
+            raise ProtocolError(f"observe: no action is waiting at time {self.t}; call act first")
+        try:
+            vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ProtocolError(f"outcomes: got {outcomes!r}; a vector of numbers is needed") from None
+        if vector.shape != (self.space.n_outcomes,):
+            raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
+        wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))
+        if wrong.size:
+            raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
+        if isinstance(next_state, bool) or not isinstance(next_state, (int, np.integer)):
+            raise ProtocolError(f"next_state: got {next_state!r}; a whole number is needed")
+        if not 0 <= next_state < self.space.n_states:
+            raise ProtocolError(f"next_state: got {next_state}; the states are 0 to {self.space.n_states - 1}")
+        return vector, int(next_state)

@@ -1,0 +1,118 @@
+"""Following one stationary policy, deterministic or randomised: what most controllers do.
+
+It ignores the balance reached so far. The paper's point is that no such policy is optimal in general; see
+`best_stationary` for the best that can be had.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import itertools
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise._compile import inlined, kernel
+from equipoise.agents.baselines.simple import STATE, TIME, SimpleAgent
+from equipoise.errors import ParameterError
+from equipoise.models._kernels import sample
+from equipoise.models.base import Model, Space
+from equipoise.models.world import sampling_arrays
+from equipoise.rewards.base import Reward
+
+
+@inlined
+def _drawn(rng, first_pair, cumulative, state):
+    u = rng.random()
+    pair = first_pair[state]
+    while u >= cumulative[pair] and pair < first_pair[state + 1] - 1:
+        pair += 1
+    return pair
+
+
+@kernel
+def _draw(rng, first_pair, cumulative, state):
+    return _drawn(rng, first_pair, cumulative, state)
+
+
+@kernel
+def _follow(
+    steps, actions, cumulative, first_pair, clock, total, outcome,
+    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
+):  # fmt: skip
+    state = clock[STATE]
+    for _ in range(steps):
+        pair = _drawn(actions, first_pair, cumulative, state)
+        state = sample(rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome)
+        for k in range(total.shape[0]):
+            total[k] += outcome[k]
+    clock[STATE] = state
+    clock[TIME] += steps
+
+
+@final
+class StationaryAgent(SimpleAgent):
+    """An agent that follows one policy for ever.
+
+    Parameters
+    ----------
+    space : Space
+        The world's.
+    reward : Reward
+        What its outcomes are judged by.
+    policy : array of float, optional
+        A probability for each pair, summing to 1 in each state (`Benchmark.policy`, `Stationary.policy`); None:
+        every action alike.
+    seed : int
+        Of its own stream, which only a randomised policy uses.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = StationaryAgent(model.space, eq.rewards.Quadratic([0.5, 0.5]), [0.5, 0.5])
+    >>> bool(eq.simulate(model, agent, 10_000).values[-1] > 0.999)
+    True
+    """
+
+    def __init__(self, space: Space, reward: Reward, policy: ArrayLike | None = None, seed: int = 0) -> None:
+        super().__init__(space, reward)
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise ParameterError(f"seed: got {seed!r}; a whole number >= 0 is needed")
+        counts = np.diff(space.first_pair)
+        uniform = np.repeat(1.0 / counts, counts)
+        self.policy = uniform if policy is None else _checked_policy(space, policy)
+        self._cumulative = _cumulated(self.policy, space.first_pair)
+        # spawned, so that it is another stream than a world's of the same seed
+        self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(seed)).spawn(1)[0]))
+
+    def _choose(self) -> int:
+        return int(_draw(self._actions, self.space.first_pair, self._cumulative, self.state))
+
+    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        _follow(
+            steps, self._actions, self._cumulative, self.space.first_pair, self._clock, self._total, self._outcome,
+            rng, *sampling_arrays(model),
+        )  # fmt: skip
+
+
+def _checked_policy(space: Space, policy: ArrayLike) -> NDArray[np.float64]:
+    probability = np.array(policy, dtype=np.float64)
+    if probability.shape != (space.n_pairs,) or not np.all(probability >= 0.0):
+        raise ParameterError(f"policy: {space.n_pairs} probabilities are needed, one a pair")
+    total = np.add.reduceat(probability, space.first_pair[:-1])
+    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= 1e-9))
+    if wrong.size:
+        raise ParameterError(f"policy: in state {wrong[0]} it sums to {total[wrong[0]]}; 1 is needed")
+    return probability
+
+
+def _cumulated(probability: NDArray[np.float64], first_pair: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Cumulative probabilities within each state; 1 from the last possible action on."""
+    running = np.empty_like(probability)
+    for begin, end in itertools.pairwise(first_pair.tolist()):
+        running[begin:end] = np.cumsum(probability[begin:end])
+        running[begin + int(np.flatnonzero(probability[begin:end])[-1]) : end] = 1.0
+    return running

@@ -1,0 +1,266 @@
+r"""Algorithm MDPwK (appendix A.5.2): earn as much as possible within budgets, over a known horizon T.
+
+Outcome 0 is the reward, outcomes 1 to K-1 are the consumption of as many resources, each with a budget of bT
+units. TOC-UCRL2 runs on the surrogate
+
+    g_C(r, c) = r - (2/b) max_k (c_k - b)^+,        Q = L = 1 + 2/b,        TMD with slack, for T steps,
+
+until some resource could run out: with I_k = bT minus what was consumed, it stops as soon as some I_k < 1, as the
+next action may take a unit. (The paper stops at I_k < 0, which may overdraw.) From then on only null actions are
+taken: in every state there is one, known to yield nothing and to consume nothing.
+
+The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the optimum.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, cast, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise._compile import kernel
+from equipoise.agents.base import Agent
+from equipoise.agents.episodes import Episodes
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.confidence.base import Confidence
+from equipoise.errors import ParameterError, ProtocolError
+from equipoise.models._kernels import sample
+from equipoise.models.base import Model, Space
+from equipoise.models.world import sampling_arrays
+from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.mirror_maps import SlackSimplex
+from equipoise.rewards.knapsack import Knapsack
+
+# Positions in the clock.
+TIME, STATE, PENDING = 0, 1, 2
+
+
+@kernel
+def _idle(
+    steps, first_pair, null_actions, clock, outcome,
+    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
+):  # fmt: skip
+    """Take null actions; stops before time moves on if one of them yields something."""
+    for _ in range(steps):
+        state = clock[STATE]
+        after = sample(
+            rng, first_pair[state] + null_actions[state], branch_first, branch_cumulative, branch_next, branch_row,
+            rows, bernoulli, outcome,
+        )  # fmt: skip
+        for k in range(outcome.shape[0]):
+            if outcome[k] != 0.0:
+                return False
+        clock[STATE] = after
+        clock[TIME] += 1
+    return True
+
+
+@final
+class KnapsackAgent(Agent):
+    """Earn under budgets that are never exceeded.
+
+    Parameters
+    ----------
+    space : Space
+        The world's; outcome 0 is the reward, the others are consumptions.
+    budget : float in (0, 1)
+        b: each resource has b times `horizon` units.
+    horizon : int
+        T.
+    null_actions : int or sequence of int
+        The null action of every state, or one for all states. It is known to have outcomes of zero.
+    delta, confidence, tolerance
+        As for `TocUCRL2`.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> arms = eq.Model.from_branches([[  # one state: do nothing, or earn .5 for a unit, or 1 for a unit half the time
+    ...     [(1.0, 0, [0.0, 0.0])], [(1.0, 0, [0.5, 1.0])], [(0.5, 0, [1.0, 1.0]), (0.5, 0, [0.0, 0.0])]]])
+    >>> agent = KnapsackAgent(arms.space, budget=0.25, horizon=1000, null_actions=0)
+    >>> run = eq.simulate(arms, agent, 1000, seed=0)
+    >>> agent.stopped, float(agent.inventory[0]) >= 0
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        budget: float,
+        horizon: int,
+        null_actions: int | Sequence[int],
+        delta: float = 0.05,
+        confidence: Confidence | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise ParameterError(f"space: got {type(space).__name__}; it must be of type Space, such as model.space")
+        if space.n_outcomes < 2:
+            raise ParameterError("space: it has one outcome; a reward and at least one consumption are needed")
+        self.space = space
+        self.reward = Knapsack(space.n_outcomes, budget)
+        self.budget = float(budget)
+        self.null_actions = _checked_nulls(space, null_actions)
+        oracle = TunedMirrorDescent(SlackSimplex(), horizon)
+        threshold = self.reward.lipschitz
+        told = _with_known_nulls(space, self.null_actions)
+        self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
+        self._clock = np.array([1, space.start, -1])
+
+    # -- what a user may look at ---------------------------------------------------------------------
+
+    @property
+    def t(self) -> int:
+        """The time of the next step, from 1."""
+        return int(self._clock[TIME])
+
+    @property
+    def state(self) -> int:
+        """The state in which the next step will be taken."""
+        return int(self._clock[STATE])
+
+    @property
+    def pending(self) -> bool:
+        """Whether an action waits to be observed."""
+        return bool(self._clock[PENDING] >= 0)
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+        found = self._inner.oracle.horizon
+        assert found is not None
+        return found
+
+    @property
+    def average(self) -> NDArray[np.float64]:
+        """The average outcome vector so far, the time after stopping included."""
+        return self._inner._memory.total / max(1, self.t - 1)
+
+    @property
+    def earned(self) -> float:
+        """The total reward so far."""
+        return float(self._inner._memory.total[0])
+
+    @property
+    def inventory(self) -> NDArray[np.float64]:
+        """I_k: what is left of each resource."""
+        return self._units - self._inner._memory.total[1:]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether some resource could run out at the next step, so that only null actions remain."""
+        return bool(np.any(self._inner._memory.total[1:] + 1.0 > self._units))
+
+    @property
+    def episodes(self) -> Episodes:
+        """The record of all episodes so far."""
+        return self._inner.episodes
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """(-1, prices): what a unit of each resource is held to be worth."""
+        return self._inner.theta
+
+    def regret(self, best: object) -> float:
+        """T opt(P_C(b)) minus what was earned; `best` is a `KnapsackBenchmark` or a number."""
+        optimum = best if isinstance(best, (int, float)) else getattr(best, "value", None)
+        if not isinstance(optimum, (int, float)):
+            raise ParameterError(f"best: got {type(best).__name__}; the result of solve_knapsack is needed")
+        return self.horizon * float(optimum) - self.earned
+
+    def __repr__(self) -> str:
+        return (
+            f"KnapsackAgent({self.space.n_states} states, {self.space.n_pairs} pairs, budget={self.budget}, "
+            f"horizon={self.horizon}; t={self.t}, inventory={self.inventory.tolist()})"
+        )
+
+    # -- acting ---------------------------------------------------------------------------------------
+
+    def act(self, state: int) -> int:
+        """Choose the action of time t in `state`: the algorithm's, or the null action once it has stopped."""
+        self._check_act(state)
+        if self.t > self.horizon:
+            raise ProtocolError(f"act: the horizon of {self.horizon} steps is over")
+        action = int(self.null_actions[state]) if self.stopped else self._inner.act(state)
+        self._clock[PENDING] = self.space.first_pair[state] + action
+        return action
+
+    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
+        """Take in the outcomes of the last action and the state it led to."""
+        vector, after = self._checked_observation(outcomes, next_state)
+        state = self.state
+        if self._clock[PENDING] == self.space.first_pair[state] + self.null_actions[state] and vector.any():
+            raise self._not_null(state, vector)
+        if self._inner.pending:
+            self._inner.observe(vector, after)
+        self._clock[:] = self.t + 1, after, -1
+
+    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        if not self.stopped:
+            self._inner._run(model, rng, steps, self._units)
+            self._clock[:] = self._inner.t, self._inner.state, -1
+            return
+        outcome = np.zeros(self.space.n_outcomes)
+        nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
+        if not _idle(steps, *nulls, rng, *sampling_arrays(model)):
+            raise self._not_null(self.state, outcome)
+
+    # -- keeping --------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, atomically."""
+        from equipoise.agents.checkpoint import save_knapsack_agent
+
+        save_knapsack_agent(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> KnapsackAgent:
+        """Read an agent written by `save`; it goes on bit for bit."""
+        from equipoise.agents.checkpoint import load_knapsack_agent
+
+        return load_knapsack_agent(path)
+
+    # -- inside ---------------------------------------------------------------------------------------
+
+    @property
+    def _units(self) -> float:
+        return self.budget * self.horizon
+
+    def _not_null(self, state: int, outcome: NDArray[np.float64]) -> ProtocolError:
+        return ProtocolError(
+            f"null_actions: in state {state}, action {self.null_actions[state]} gave {outcome.tolist()}; "
+            "a null action must yield and consume nothing"
+        )
+
+
+def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[np.int64]:
+    one = isinstance(null_actions, (int, np.integer)) and not isinstance(null_actions, bool)
+    given: list[Any] = [null_actions] * space.n_states if one else list(cast(Sequence[int], null_actions))
+    if len(given) != space.n_states:
+        raise ParameterError(f"null_actions: got {len(given)}; each of the {space.n_states} states needs one")
+    for state, action in enumerate(given):
+        whole = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
+        if not whole or not 0 <= action < space.n_actions[state]:
+            raise ParameterError(
+                f"null_actions: state {state} has no action {action!r}; its actions are 0 to "
+                f"{space.n_actions[state] - 1}"
+            )
+        pair = space.pair(state, int(action))
+        if space.known_mask[pair] and space.known_outcomes[pair].any():
+            raise ParameterError(
+                f"null_actions: state {state}, action {action} is known to have the outcomes "
+                f"{space.known_outcomes[pair].tolist()}; a null action must yield and consume nothing"
+            )
+    return np.array(given, dtype=np.int64)
+
+
+def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
+    """The same space, told that null actions have outcomes of zero."""
+    mask = space.known_mask.copy()
+    mask[space.first_pair[:-1] + null_actions] = True
+    return Space._of_arrays(space.first_pair, space.start, mask, space.known_outcomes)

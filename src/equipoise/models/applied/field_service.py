@@ -1,0 +1,92 @@
+r"""Field service: one technician, several sites far apart, and a share of the work promised to each.
+
+In the user's words: the technician works at one site at a time; between the sites are days on the road, on which
+nothing is earned and not every day brings the van forward. Each customer is to get a fair share of the work in
+the long run. Driving back and forth every week would ruin us, staying would ruin the others.
+
+This is the paper's star with uncertain roads and uncertain work. Sharing the time between the sites *without*
+the travel is optimal in the long run: the optimal occupancy lies on several recurrent classes that no
+stationary policy combines, and a learner has to travel ever more rarely.
+
+States.       0 is the depot; 1 + k n + (d - 1) is the place d steps from it on the road to site k, d = 1 ... n,
+              with d = n the site itself (n is the `distance`).
+Actions.      At the depot k sets out for site k. On the road 0 goes outwards and 1 towards the depot. At a
+              site 0 works, and stays, and 1 leaves for the depot.
+Transitions.  A step of travel succeeds with probability 1 - delay, and else leaves the technician in place.
+Outcomes.     A slot of work at site k completes a job there with probability success_k: outcome k is then 1.
+              All else is 0.
+
+Communicating whenever delay < 1. From one site to another it takes 2n / (1 - delay) slots on average, which is
+the diameter (for at least two sites).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from equipoise.errors import ModelError
+from equipoise.models._checks import checked_integer, checked_probability
+from equipoise.models.applied._parts import Branch, checked_chance, checked_chances
+from equipoise.models.base import Model
+
+
+def sites(
+    n_sites: int = 3,
+    distance: int = 3,
+    delay: float = 0.1,
+    success: float | Sequence[float] = 0.9,
+) -> Model:
+    """Build the field service; the technician starts at the depot, state 0.
+
+    Site k is state (k + 1) * distance, and works with action 0 there; outcome k counts the jobs done at
+    it. The whole numbering is in the module's text: for a state s > 0, ``k, d = divmod(s - 1, distance)``
+    gives the road k and d + 1 steps from the depot.
+
+    Parameters
+    ----------
+    n_sites : int
+        K, at least 2.
+    distance : int
+        Steps of travel between the depot and each site, at least 1.
+    delay : float
+        The probability that a step of travel makes no headway, at least 0 and below 1.
+    success : float or sequence of float
+        The probability that a slot of work completes a job, above 0; one for all sites, or one for each.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    Examples
+    --------
+    >>> service = sites(n_sites=2, distance=2, delay=0.5, success=[1.0, 0.75])
+    >>> service.n_states, service.diameter()
+    (5, 8.0)
+    >>> service.means[service.pair(4, 0)].tolist()  # at work at site 1
+    [0.0, 0.75]
+    """
+    K = checked_integer(n_sites, "n_sites", 2)
+    n = checked_integer(distance, "distance", 1)
+    stuck = checked_probability(delay, "delay")
+    if stuck == 1.0:
+        raise ModelError("delay: got 1.0; it must be below 1, or no site is ever reached")
+    if np.ndim(success) == 0:
+        done = [checked_chance(success, "success", sure=True)] * K
+    else:
+        done = checked_chances(success, "success", K, "site", sure=True)
+    nothing, units = np.zeros(K), np.eye(K)
+
+    def drive(here: int, there: int) -> list[Branch]:
+        return [(1.0 - stuck, there, nothing), (stuck, here, nothing)]
+
+    states = [[drive(0, 1 + k * n) for k in range(K)]]
+    for k in range(K):
+        for d in range(1, n + 1):
+            here = k * n + d
+            work: list[Branch] = [(1.0, here, done[k] * units[k])]
+            outward = work if d == n else drive(here, here + 1)
+            states.append([outward, drive(here, here - 1 if d > 1 else 0)])
+    return Model.from_branches(states, noise="bernoulli")

@@ -1,0 +1,114 @@
+"""Baselines: the same compiled and by hand, and what they do in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent, ucrl2
+
+TARGET = [0.4, 0.3, 0.3]
+MAKERS = {
+    "uniform": lambda space: StationaryAgent(space, eq.rewards.Quadratic(TARGET), seed=3),
+    "deterministic": lambda space: StationaryAgent(
+        space, eq.rewards.Balance(TARGET), np.eye(space.n_pairs)[space.first_pair[:-1]].sum(axis=0)
+    ),
+    "round robin": lambda space: RoundRobin(space, eq.rewards.BottomSum(3, 1)),
+    "ucrl2": lambda space: ucrl2(space, [0.2, 0.3, 0.5]),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_compiled_is_by_hand(name):
+    model = eq.models.garnet(5, 3, 3, 3, seed=2)
+    by_hand, compiled = MAKERS[name](model.space), MAKERS[name](model.space)
+    world = model.world(6)
+    for _ in range(700):
+        by_hand.observe(*world.step(by_hand.act(world.state)))
+    eq.simulate(model, compiled, 300, seed=6)
+    run = eq.simulate(model, compiled, 400, seed=6)
+    assert np.array_equal(by_hand.average, compiled.average)
+    assert by_hand.state == compiled.state
+    assert run.t[-1] == 700
+
+
+def test_frank_wolfe_ucb_by_hand_and_against_the_threshold_at_zero():
+    """In one state, replanning whenever theta moves is the same choice of arm, but for its clock of regions."""
+    model = eq.Model.from_arrays([[[1.0]] * 3], [[[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.3, 0.6]]])
+    reward = eq.rewards.Quadratic(TARGET)
+    by_hand, compiled = (FrankWolfeUCB(model.space, reward, delta=0.1) for _ in range(2))
+    direct = eq.TocUCRL2(model.space, reward, threshold=0.0, delta=0.1)
+    world = model.world(1)
+    same = 0
+    for _ in range(2000):
+        action = by_hand.act(0)
+        same += action == direct.act(0)
+        outcomes, state = world.step(action)
+        by_hand.observe(outcomes, state)
+        if direct._memory.policy[0] != action:  # follow the first agent's trajectory
+            break
+        direct.observe(outcomes, state)
+    assert same >= 1999
+    eq.simulate(model, compiled, 2000, seed=1)
+    twin = FrankWolfeUCB(model.space, reward, delta=0.1)
+    world = model.world(1)
+    for _ in range(2000):
+        twin.observe(*world.step(twin.act(0)))
+    assert np.array_equal(twin.average, compiled.average)
+
+
+def test_bandit_regret_falls():
+    model = eq.models.bandit(3)
+    reward = eq.rewards.Quadratic([1 / 3] * 3)
+    for agent in (FrankWolfeUCB(model.space, reward), eq.TocUCRL2(model.space, reward)):
+        run = eq.simulate(model, agent, 10**5, checkpoints=[10**3, 10**5])
+        assert run.regret(1.0)[1] < run.regret(1.0)[0]
+        assert run.regret(1.0)[1] < 1e-4
+
+
+def test_round_robin_takes_every_action_alike():
+    model = eq.models.garnet(3, 4, 2, 1, seed=0)
+    agent = RoundRobin(model.space, eq.rewards.Linear([1.0]))
+    world = model.world(0)
+    taken = np.zeros((3, 4))
+    for _ in range(1200):
+        action = agent.act(world.state)
+        taken[world.state, action] += 1
+        agent.observe(*world.step(action))
+    assert np.all(taken.max(axis=1) - taken.min(axis=1) <= 1)
+
+
+def test_an_action_of_probability_zero_is_never_taken():
+    model = eq.models.bandit(3)
+    agent = StationaryAgent(model.space, eq.rewards.Linear([1.0, 1.0, 1.0]), [0.0, 1.0, 0.0])
+    assert eq.simulate(model, agent, 1000).outcomes[-1].tolist() == [0.0, 1.0, 0.0]
+    half = StationaryAgent(model.space, eq.rewards.Linear([1.0, 1.0, 1.0]), [0.3, 0.7, 0.0])
+    assert half._cumulative.tolist() == [0.3, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("policy", [[0.5], [0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]])
+def test_what_is_not_a_policy(policy):
+    with pytest.raises(eq.EquipoiseError, match="policy"):
+        StationaryAgent(eq.models.bandit(2).space, eq.rewards.Quadratic([0.5, 0.5]), policy)
+
+
+def test_bad_input():
+    space = eq.models.star(2, 2).space
+    reward = eq.rewards.Quadratic([0.5, 0.5])
+    with pytest.raises(eq.EquipoiseError, match="this algorithm is for one"):
+        FrankWolfeUCB(space, reward)
+    with pytest.raises(eq.EquipoiseError, match="FrankWolfe needs a smooth reward"):
+        FrankWolfeUCB(eq.models.bandit(2).space, eq.rewards.Balance([0.5, 0.5]))
+    with pytest.raises(eq.EquipoiseError, match="it takes 1 outcomes; the space has 2"):
+        RoundRobin(space, eq.rewards.Linear([1.0]))
+    with pytest.raises(eq.EquipoiseError, match="seed: got -1"):
+        StationaryAgent(space, reward, seed=-1)
+    agent = RoundRobin(space, reward)
+    with pytest.raises(eq.EquipoiseError, match="no action is waiting"):
+        agent.observe([0, 0], 0)
+    agent.act(0)
+    with pytest.raises(eq.EquipoiseError, match="has not been observed yet"):
+        agent.act(0)
+    with pytest.raises(eq.EquipoiseError, match=r"outcomes\[1\]: got 2.0"):
+        agent.observe([0, 2], 0)
