@@ -11,7 +11,7 @@ Transitions.  A Markov chain over the conditions that no action influences: the 
               market[c][c'].
 Outcomes.     The highest rival bid is bids[i] with probability rivals[c][i] (i = 0 ... J-1), and above all of
               ours with the probability that remains. A bid wins if it is at least the rival's. The winner pays
-              the rival's bid in a "second" price auction and the own one in a "first" price auction; a lead
+              the own bid in a "first" price auction and the rival's in a "second" price auction; a lead
               follows with probability leads[c]. All this is independent of the next condition.
               Outcome 0: values[c] for a lead, else 0. Outcome 1: the payment / max(bids), a fraction, if the
               bid has won, else 0. Outcome 2: 1 for a lead, else 0. Without a bid all are 0.
@@ -46,7 +46,7 @@ def bidding(
     leads: Sequence[float] = _LEADS,
     rivals: Sequence[Sequence[float]] = _RIVALS,
     market: Sequence[Sequence[float]] = _MARKET,
-    auction: str = "second",
+    auction: str = "first",
 ) -> Model:
     """Build the bidding world; state c is the condition c, and condition 0 comes first.
 
@@ -67,8 +67,8 @@ def bidding(
         the probability of a rival above all of them.
     market : sequence of sequences of float
         The transition matrix of the conditions, irreducible.
-    auction : {"second", "first"}
-        Whether the winner pays the rival's bid or the own one.
+    auction : {"first", "second"}
+        Whether the winner pays the own bid or the rival's.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def bidding(
 
     Examples
     --------
-    A rival at 50 half of the time and above 100 else; by bidding 100 we pay 50, or 100:
+    A rival at 50 half of the time and above 100 else; if we bid 100 and win, we pay 100, or 50:
 
     >>> given = {"bids": [50, 100], "values": [0.5], "leads": [0.25], "rivals": [[0.5, 0.0]], "market": [[1.0]]}
-    >>> second, first = bidding(**given), bidding(**given, auction="first")
-    >>> second.means[2].tolist(), first.means[2].tolist()
-    ([0.0625, 0.25, 0.125], [0.0625, 0.5, 0.125])
+    >>> first, second = bidding(**given), bidding(**given, auction="second")
+    >>> first.means[2].tolist(), second.means[2].tolist()
+    ([0.0625, 0.5, 0.125], [0.0625, 0.25, 0.125])
     """
     bid = checked_amounts(bids, "bids")
     J = bid.size
@@ -99,8 +99,8 @@ def bidding(
     for c in range(C):
         if total[c] > 1.0 + _SLACK:
             raise ModelError(f"rivals[{c}]: the probabilities sum to {total[c]}; it must be at most 1")
-    if not isinstance(auction, str) or auction not in ("second", "first"):
-        raise ModelError(f"auction: got {auction!r}; 'second' or 'first' is needed")
+    if not isinstance(auction, str) or auction not in ("first", "second"):
+        raise ModelError(f"auction: got {auction!r}; 'first' or 'second' is needed")
     cost = bid / bid[-1]
     nothing = np.zeros(3)
 

@@ -32,7 +32,7 @@ from equipoise.models.base import Model
 Levels = tuple[int, ...]
 
 
-def scheduler_states(levels: Sequence[int] = (3, 3, 3)) -> tuple[Levels, ...]:
+def scheduler_states(levels: Sequence[int] = (2, 2, 2)) -> tuple[Levels, ...]:
     """List the channels by state: entry s is (l_1, ..., l_K) in state s, for channels of so many levels.
 
     The state of given levels is their ``index`` in it. The last user's changes fastest.
@@ -46,7 +46,7 @@ def scheduler_states(levels: Sequence[int] = (3, 3, 3)) -> tuple[Levels, ...]:
 
 
 def scheduler(
-    rates: Sequence[Sequence[float]] = ((0.2, 0.6, 1.0), (0.1, 0.4, 0.8), (0.0, 0.2, 0.5)),
+    rates: Sequence[Sequence[float]] = ((0.3, 1.0), (0.2, 0.8), (0.1, 0.5)),
     up: Sequence[float] = (0.3, 0.2, 0.15),
     down: Sequence[float] = (0.15, 0.2, 0.3),
     noise: str = "none",

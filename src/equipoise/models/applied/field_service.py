@@ -22,7 +22,7 @@ the diameter (for at least two sites).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def sites(
 ) -> Model:
     """Build the field service; the technician starts at the depot, state 0.
 
-    Site k is state (k + 1) * distance, and works with action 0 there; outcome k counts the jobs done at
+    Site k is state (k + 1) * distance, where action 0 works; outcome k counts the jobs done at
     it. The whole numbering is in the module's text: for a state s > 0, ``k, d = divmod(s - 1, distance)``
     gives the road k and d + 1 steps from the depot.
 
@@ -73,10 +73,10 @@ def sites(
     stuck = checked_probability(delay, "delay")
     if stuck == 1.0:
         raise ModelError("delay: got 1.0; it must be below 1, or no site is ever reached")
-    if np.ndim(success) == 0:
-        done = [checked_chance(success, "success", sure=True)] * K
-    else:
+    if isinstance(success, Iterable):
         done = checked_chances(success, "success", K, "site", sure=True)
+    else:
+        done = [checked_chance(success, "success", sure=True)] * K
     nothing, units = np.zeros(K), np.eye(K)
 
     def drive(here: int, there: int) -> list[Branch]:

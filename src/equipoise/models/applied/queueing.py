@@ -33,7 +33,7 @@ from equipoise.models.base import Model
 Lengths = tuple[int, ...]
 
 
-def queue_states(n_classes: int = 3, room: int = 2) -> tuple[Lengths, ...]:
+def queue_states(n_classes: int = 2, room: int = 3) -> tuple[Lengths, ...]:
     """List the lengths of the lines by state: entry s is (q_1, ..., q_K) of state s.
 
     The state of given lengths is their ``index`` in it. The last class changes fastest.
@@ -48,9 +48,9 @@ def queue_states(n_classes: int = 3, room: int = 2) -> tuple[Lengths, ...]:
 
 
 def queue(
-    arrivals: Sequence[float] = (0.3, 0.2, 0.15),
-    service: Sequence[float] = (0.8, 0.6, 0.5),
-    room: int = 2,
+    arrivals: Sequence[float] = (0.5, 0.4),
+    service: Sequence[float] = (0.9, 0.7),
+    room: int = 3,
 ) -> Model:
     """Build the multi-class queue; it starts empty, and `queue_states` tells which state is which.
 

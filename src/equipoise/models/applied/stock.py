@@ -8,17 +8,17 @@ Symbols: C the capacity, L the lead time, D the day's demand with P(D = d) = dem
 
 States.       (x; y_1, ..., y_{L-1}): x units in stock, from 0 to C, and the orders on their way, y_1 the next
               to come. With L = 0 or 1 nothing is on its way when a day begins.
-Actions.      In every state: a orders the quantity Q_a; at least one of them is 0 and one is not.
+Actions.      In every state: a orders the quantity Q_a; Q_0 = 0, so a = 0 orders nothing.
 Transitions.  An order takes L days: with L = 0 it comes before the customers; with L = 1 after them, to be
               sold from the next day; with L >= 2 it enters the pipeline, and the delivery of the evening is
-              y_1. What does not fit is sent back. With x the stock when the shop opens,
-              the stock left is z = max(0, x - D), and the next day begins with min(C, z + delivery).
-              Unmet demand is lost.
+              y_1. What does not fit is sent back. With x the stock when the shop opens, after the delivery
+              if L = 0, there is z = max(0, x - D) left when it closes, and the next day begins with
+              min(C, z + delivery). Unmet demand is lost.
 Outcomes.     Fill rate: min(x, D) / D, and 1 if D = 0. Low holding: 1 - z / C. Few orders: 1 if nothing was
               ordered, else 0. The first two and the next state all depend on the same D.
 
-The first average is the mean of the daily fill rates, a day without demand being a good one; it is a little
-above (all that was sold) / (all that was asked for).
+The first average is the mean of the daily fill rates, a day without demand being a good one; it is at least
+(all that was sold) / (all that was asked for), because the more is asked for, the smaller the part that is met.
 
 Communicating whenever demand[0] > 0 and demand[1] > 0: with no demand, orders fill the shop up to its
 capacity; one unit a day then empties it to any level; and with no demand any pipeline can be set up.
@@ -42,7 +42,7 @@ _DEMAND = (0.2, 0.3, 0.3, 0.2)
 _ORDERS = (0, 3, 6)
 
 
-def inventory_states(capacity: int = 8, orders: Sequence[int] = _ORDERS, lead_time: int = 2) -> tuple[Shop, ...]:
+def inventory_states(capacity: int = 10, orders: Sequence[int] = _ORDERS, lead_time: int = 1) -> tuple[Shop, ...]:
     """List the states: entry s is (stock, next delivery, the one after it, ...) in state s.
 
     The state of given numbers is their ``index`` in it. The order placed last changes fastest.
@@ -58,10 +58,10 @@ def inventory_states(capacity: int = 8, orders: Sequence[int] = _ORDERS, lead_ti
 
 
 def inventory(
-    capacity: int = 8,
+    capacity: int = 10,
     demand: Sequence[float] = _DEMAND,
     orders: Sequence[int] = _ORDERS,
-    lead_time: int = 2,
+    lead_time: int = 1,
 ) -> Model:
     """Build the shop; it starts full with nothing on its way, and `inventory_states` tells the states.
 
