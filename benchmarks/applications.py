@@ -47,9 +47,9 @@ def problems() -> dict[str, Callable[[], Problem]]:
 
     r, m = eq.rewards, eq.models
     return {
-        "queue, KPIs": of(m.queue, lambda _: r.TargetSquared([0.5, 0.7, 0.8])),
-        "queue, KPIs in the 2-norm": of(m.queue, lambda _: r.TargetDistance([0.5, 0.7, 0.8], 2)),
-        "inventory, KPIs": of(m.inventory, lambda w: r.TargetSquared([0.9] * w.n_outcomes)),
+        "queue, KPIs": of(m.queue, lambda _: r.TargetSquared([0.6, 0.6])),
+        "queue, KPIs in the 2-norm": of(m.queue, lambda _: r.TargetDistance([0.6, 0.6], 2)),
+        "inventory, KPIs": of(m.inventory, lambda _: r.TargetSquared([0.95, 0.75, 0.8])),
         "scheduler, proportional": of(m.scheduler, lambda w: r.ProportionalFairness(w.n_outcomes, 0.05)),
         "scheduler, worst user": of(m.scheduler, lambda w: r.BottomSum(w.n_outcomes, 1)),
         "scheduler, Gini": of(m.scheduler, lambda w: r.GeneralisedGini([0.5**k for k in range(w.n_outcomes)])),

@@ -14,7 +14,7 @@ import polars as pl
 import equipoise as eq
 from equipoise.agents.baselines import StationaryAgent
 
-KPI = [0.6, 0.5]
+KPI = [0.6, 0.6]  # just out of reach: the best is to miss both by as little
 
 
 def main() -> None:

@@ -20,13 +20,13 @@ def random_world(seed: int, fractional: bool) -> eq.Model:
     base = eq.models.garnet(n, int(rng.integers(2, 4)), int(rng.integers(1, n + 1)), 3, seed=seed)
     means = base.means.copy()
     means[base.first_pair[:-1]] = 0.0
-    return eq.Model.from_sparse(
-        base.first_pair, base.transitions(), means, noise="none" if fractional else "bernoulli"
-    )
+    return eq.Model.from_sparse(base.first_pair, base.transitions(), means, noise="none" if fractional else "bernoulli")
 
 
 @settings(max_examples=100, deadline=None)
-@given(seed=st.integers(0, 2**32), budget=st.floats(0.001, 0.999), horizon=st.integers(1, 400), fractional=st.booleans())
+@given(
+    seed=st.integers(0, 2**32), budget=st.floats(0.001, 0.999), horizon=st.integers(1, 400), fractional=st.booleans()
+)
 def test_budgets_are_never_exceeded(seed, budget, horizon, fractional):
     model = random_world(seed, fractional)
     agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)

@@ -230,13 +230,9 @@ def test_scheduler_by_hand():
     channels = scheduler_states([3, 2])
     expected = {(0, 0): 0.375, (0, 1): 0.125, (1, 0): 0.15, (1, 1): 0.05, (2, 0): 0.225, (2, 1): 0.075}
     for action in (0, 1):
-        assert law(model, channels, (1, 1), action) == {
-            (l, m): pytest.approx(x) for (l, m), x in {
-                (l, m): p * q
-                for (l, p), (m, q) in itertools.product([(0, 0.5), (1, 0.2), (2, 0.3)], [(0, 0.75), (1, 0.25)])
-            }.items()
-        }  # fmt: skip
-        assert law(model, channels, (1, 1), action) == law(model, channels, (1, 0), action) == expected
+        assert law(model, channels, (1, 1), action) == expected
+        assert law(model, channels, (1, 0), action) == expected  # as up + down = 1 for user 1
+    assert law(model, channels, (0, 0), 1) == {(0, 0): 0.525, (0, 1): 0.175, (1, 0): 0.225, (1, 1): 0.075}
     for s, (first, second) in enumerate(channels):
         assert model.means[model.pair(s, 0)].tolist() == [rates[0][first], 0.0]
         assert model.means[model.pair(s, 1)].tolist() == [0.0, rates[1][second]]
@@ -264,7 +260,7 @@ def test_scheduler_fairness_conflicts_with_the_total():
     nash = eq.solve(model, eq.rewards.ProportionalFairness(3, 0.05))
     total = eq.solve(model, eq.rewards.Linear([1.0, 1.0, 1.0]))
     assert_conflict(model, fair.outcomes, margin=0.04)
-    assert total.outcomes.min() < 0.02 < 0.18 < fair.outcomes.min()
+    assert total.outcomes.min() < 0.03 < 0.18 < fair.outcomes.min()
     assert total.outcomes.sum() > nash.outcomes.sum() + 0.05 > fair.outcomes.sum() + 0.1
     # Catching the channels when they are good: more for everybody than a third of the mean rate.
     blind = scheduler().means.reshape(8, 3, 3).mean(axis=1)

@@ -93,7 +93,7 @@ def scheduler(
     S = len(channels)
     joint: Vector = np.ones((1, 1))
     for k in range(K):
-        joint = np.kron(joint, _channel(table[k].size, better[k], worse[k]))
+        joint = np.asarray(np.kron(joint, _channel(table[k].size, better[k], worse[k])), np.float64)
     means = np.zeros((S, K, K))
     for k in range(K):
         means[:, k, k] = table[k][[levels[k] for levels in channels]]
