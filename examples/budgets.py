@@ -29,7 +29,8 @@ def main() -> None:
     print(f"a unit of stock is worth {best.prices.round(3)}; the best revenue per step is {best.value:.4f}")
 
     curves = []
-    for horizon in sorted({options.steps // 100, options.steps // 10, options.steps}):
+    horizons = sorted({options.steps // 100, options.steps // 10, options.steps})
+    for horizon in horizons:
         agent = eq.KnapsackAgent(model.space, BUDGET, horizon, null_actions=0)
         run = eq.simulate(
             model, agent, horizon, seed=1, checkpoints=np.unique(np.linspace(1, horizon, 100).astype(int))
@@ -49,7 +50,7 @@ def main() -> None:
         x=alt.X("part:Q", title="part of the season"),
         y=alt.Y("value:Q", title=None).scale(domain=[0, 1]),
         color=alt.Color("what:N", title=None),
-        column=alt.Column("season:N", title=None, sort=None),
+        column=alt.Column("season:N", title=None, sort=[f"{T:,} steps" for T in horizons]),
     ).properties(width=220, height=200).save(options.out / "budgets.png", ppi=110)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A base station that serves one user a slot on fading channels: how fair is fair?
+"""A base station that serves one user a slot on fading channels, and what fair may mean.
 
 python examples/fairness.py --steps 1000000 --out out
 """
@@ -44,7 +44,7 @@ def main() -> None:
         y=alt.Y("rate:Q", title="average rate"),
         xOffset=alt.XOffset("who:N", sort=["learnt", "optimum"]),
         color=alt.Color("who:N", title=None, sort=["learnt", "optimum"]),
-        column=alt.Column("goal:N", title=None, sort=None),
+        column=alt.Column("goal:N", title=None, sort=list(goals)),
     ).properties(width=150, height=220).save(options.out / "fairness.png", ppi=110)  # fmt: skip
 
 

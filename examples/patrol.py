@@ -40,8 +40,8 @@ def main() -> None:
     alt.Chart(pl.DataFrame(cells)).mark_rect().encode(
         x=alt.X("column:O", axis=None),
         y=alt.Y("row:O", axis=None),
-        color=alt.Color("share:Q", title="share of time").scale(scheme="viridis", domainMax=3 / model.n_states, clamp=True),
-        column=alt.Column("when:N", title=None, sort=None),
+        color=alt.Color("share:Q", title="share of time").scale(scheme="viridis", domainMax=0.03, clamp=True),
+        column=alt.Column("when:N", title=None, sort=[name for name, _ in maps]),
     ).properties(width=180, height=180).save(options.out / "patrol.png", ppi=110)  # fmt: skip
 
 

@@ -93,8 +93,8 @@ def main() -> None:
         .encode(
             x=alt.X("t:Q", title="steps").scale(type="log"),
             y=alt.Y("regret:Q", title="regret").scale(type="log"),
-            color=alt.Color("agent:N", title=None, sort=None),
-            column=alt.Column("group:N", title=None, sort=None),
+            color=alt.Color("agent:N", title=None, sort=["Q = 0", "Q = L", "Q = ∞", "best stationary"]),
+            column=alt.Column("group:N", title=None, sort=["learning", "model known"]),
         )
         .properties(width=420, height=320, title="The star: three loops, four steps apart")
     )
