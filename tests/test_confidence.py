@@ -59,7 +59,7 @@ def test_regions_equal_the_dense_ones(seed, steps, delta):
 
 
 def test_radii_by_hand():
-    """One state, one action, outcome mean .5 after four visits: log-v = log(12 K SA tau^2 / delta)."""
+    """One state, one action, an outcome of .25 after 400 visits: log-v = log(12 K SA tau^2 / delta)."""
     model = eq.Model.from_arrays([[[1.0]]], [[[0.25, 1.0]]], noise="none")
     agent = after(model, 400, 0)
     region = region_of(eq.confidence.Bernstein(), model.space, agent._counts, 401, 0.1)
@@ -94,19 +94,25 @@ def test_a_known_model_is_a_single_point():
 
 
 def test_coverage():
-    """Lemma conc: the true model lies in all regions, in every run of these; the bound allows delta = 10 percent."""
-    delta, runs, misses = 0.1, 100, 0
+    """Lemma conc: with probability 1 - delta all regions hold the true model; a tenth of the radius would not do."""
+    delta, runs, misses, narrow_misses = 0.1, 100, 0, 0
     for seed in range(runs):
         model = eq.models.garnet(4, 2, 3, 2, seed=seed)
         p = model.transitions().toarray()
         agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0, 0.5]), delta=delta)
-        inside = True
+        inside = narrow = True
         for steps in (30, 100, 300, 1000):
             eq.simulate(model, agent, steps, seed=seed)
             region = region_of(agent.confidence, model.space, agent._counts, agent.t, delta)
             lo, hi = as_dense(region, 4)
             inside &= bool(np.all((lo <= p) & (p <= hi)))
             inside &= bool(np.all((region.v_lo <= model.means) & (model.means <= region.v_hi)))
+            visits = np.maximum(1, agent.visits)[:, None]
+            mean = agent._counts.sums / visits
+            log_v = np.log(12 * 2 * model.n_pairs * agent.t**2 / delta)
+            radius = np.sqrt(2 * mean * log_v / visits) + 3 * log_v / visits
+            narrow &= bool(np.all(np.abs(mean - model.means) <= radius / 10))
         misses += not inside
-    # P[more than 20 of 100] < 0.001 if each misses with probability at most .1
-    assert misses <= 20
+        narrow_misses += not narrow
+    assert misses <= 10
+    assert narrow_misses > 10

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic
@@ -64,14 +65,15 @@ def _cache_root() -> Path:
 @functools.cache
 def cache_folder() -> Path:
     """The folder of compiled kernels for exactly these sources; a temporary one if none can be written."""
-    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"equipoise-{os.getuid()}"):
-        folder = root / source_hash()
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.touch()
-            _forget_old(root, folder)
-            return folder
-    return Path(tempfile.mkdtemp(prefix="equipoise-"))
+    folder = _cache_root() / source_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.touch()
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="equipoise-"))
+    with contextlib.suppress(OSError):
+        _forget_old(folder.parent, folder)
+    return folder
 
 
 def _forget_old(root: Path, current: Path) -> None:
@@ -151,26 +153,37 @@ def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bo
     inner = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
     takes_params = inner.py_func.__code__.co_argcount > 1
 
-    if scalar and takes_params:
+    if takes_params:
+
+        @numba.njit(error_model="numpy")
+        def call(x, params):  # type: ignore[no-untyped-def]
+            return inner(x, params)
+    else:
+
+        @numba.njit(error_model="numpy")
+        def call(x, params):  # type: ignore[no-untyped-def]
+            return inner(x)
+
+    # an exception cannot leave compiled code: what a function could not compute is not a number, and is noticed as such
+    if scalar:
 
         def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            out[0] = inner(carray(x, n), carray(params, n_params))
-    elif scalar:
-
-        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            out[0] = inner(carray(x, n))
-    elif takes_params:
-
-        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            result = inner(carray(x, n), carray(params, n_params))
-            for k in range(n):
-                out[k] = result[k]
+            out[0] = np.nan
+            try:
+                out[0] = call(carray(x, n), carray(params, n_params))
+            except Exception:
+                out[0] = np.nan
     else:
 
         def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            result = inner(carray(x, n))
             for k in range(n):
-                out[k] = result[k]
+                out[k] = np.nan
+            try:
+                result = call(carray(x, n), carray(params, n_params))
+                for k in range(n):
+                    out[k] = result[k]
+            except Exception:
+                out[0] = np.nan
 
     return Entry(wrapped, cached=False)
 

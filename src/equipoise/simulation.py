@@ -1,14 +1,15 @@
 """The compiled loop: an agent in a sampled world, and the record of what came of it.
 
-Python drives from episode to episode; between plans the world is sampled and the agent updated inside one
-kernel. The faithful agent draws no random number, and the world's randomness at time t is a function of the
-seed and t alone. So one seed gives one trajectory: in one call or in several, through a saved file, or
-stepped by hand with `act`, `observe` and `model.world(seed)`.
+The world is sampled, the agent updated and its episodes planned inside one kernel, a stretch at a time; between
+two of them Python keeps the records, moves the progress bar and hears Ctrl-C. The faithful agent draws no random
+number, and the world's randomness at time t is a function of the seed and t alone. So one seed gives one trajectory:
+in one call or in several, through a saved file, or stepped by hand with `act`, `observe` and `model.world(seed)`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import numbers
 import signal
 import threading
 import time
@@ -20,15 +21,17 @@ from typing import TYPE_CHECKING, Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._numbers import SEEDS, real, whole
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models.base import Model
-from equipoise.models.world import stream
+from equipoise.models.world import Seed, stream
 
 if TYPE_CHECKING:
     import polars
 
-_CHUNK: Final = 1 << 18  # steps between two looks at Ctrl-C and the progress bar
+_FIRST_STRETCH: Final = 1 << 12  # steps before the first look at Ctrl-C; then as many as take a tenth of a second
+_STRETCH: Final = 0.1
 _SHOW_AFTER: Final = 1.0  # seconds before a progress bar appears
 _PER_DECADE: Final = 10
 
@@ -50,7 +53,7 @@ class Run:
     Attributes
     ----------
     t : int array
-        The checkpoints: numbers of steps taken since the agent began.
+        The checkpoints, and where it was interrupted: numbers of steps taken since the agent began.
     outcomes : float array, one row a checkpoint
         The average outcome vector of the first t steps.
     values : float array
@@ -75,8 +78,8 @@ class Run:
 
     def regret(self, best: HasValue | float) -> NDArray[np.float64]:
         """Reg(t) = opt - g(average of the first t outcomes), at each checkpoint."""
-        optimum = best if isinstance(best, (int, float)) else best.value
-        return optimum - self.values
+        optimum = best if isinstance(best, numbers.Real) else getattr(best, "value", None)
+        return real(optimum, "best", error=ParameterError) - self.values
 
     def __repr__(self) -> str:
         last = f"t={self.t[-1]}, value={self.values[-1]:.6g}" if self.t.size else "no checkpoint"
@@ -98,7 +101,7 @@ def simulate(
     model: Model,
     agent: Agent,
     steps: int,
-    seed: int = 0,
+    seed: Seed = 0,
     *,
     checkpoints: Sequence[int] | NDArray[np.int64] | None = None,
     progress: bool | None = None,
@@ -113,7 +116,7 @@ def simulate(
         Changed in place.
     steps : int
         How many steps to take from where the agent is.
-    seed : int
+    seed : int or SeedSequence
         Seeds the world. To go on with a run, give the same seed again.
     checkpoints : increasing ints, optional
         Times t at which to record; by default ten a decade, log-spaced, and the last.
@@ -133,19 +136,27 @@ def simulate(
     done = agent.t - 1
     last = done + int(steps)
     marks = _checked_marks(checkpoints, done, last)
-    rng = stream(model, int(seed), agent.t)
+    rng = stream(model, seed, agent.t)
+    times: list[int] = []
     rows: list[NDArray[np.float64]] = []
+    stretch = _FIRST_STRETCH
     began = time.perf_counter()
-    with _interruptible() as stop, _progress(steps, progress) as show:
+    with agent._alone(), _interruptible() as stop, _progress(steps, progress) as show:
         while agent.t <= last and not stop.is_set():
             target = int(marks[len(rows)]) if len(rows) < marks.size else last
-            agent._run(model, rng, min(target - agent.t + 1, _CHUNK))
-            if len(rows) < marks.size and agent.t - 1 == marks[len(rows)]:
+            started = time.perf_counter()
+            agent._run(model, rng, min(target - agent.t + 1, stretch))
+            stretch = max(1, 2 * stretch if time.perf_counter() - started < _STRETCH else stretch // 2)
+            if len(rows) < marks.size and agent.t - 1 == target:
+                times.append(target)
                 rows.append(agent.average)
             show(agent.t - 1 - done)
+    if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
+        times.append(agent.t - 1)
+        rows.append(agent.average)
     outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
     return Run(
-        t=marks[: len(rows)],
+        t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
         values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
         episodes=agent.episodes.frame(agent.t),
@@ -155,15 +166,15 @@ def simulate(
     )
 
 
-def _check_call(model: Model, agent: Agent, steps: int, seed: int) -> None:
+def _check_call(model: Model, agent: Agent, steps: int, seed: Seed) -> None:
     for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
         if not isinstance(value, kind):
             raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
-    for number, name, least in ((steps, "steps", 1), (seed, "seed", 0)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-            raise ParameterError(f"{name}: got {number!r}; a whole number >= {least} is needed")
+    whole(steps, "steps", 1, 10**18, error=ParameterError)
+    if not isinstance(seed, np.random.SeedSequence):
+        whole(seed, "seed", 0, SEEDS, error=ParameterError)
     if model.space != agent.space:
-        raise ParameterError(f"agent: it was made for {agent.space!r}, and the model has {model.space!r}")
+        raise ParameterError(f"agent: it was not made for this model: {agent.space.difference(model.space)}")
     model.require_communicating()
     if agent.pending:
         raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")
@@ -178,7 +189,7 @@ def _check_call(model: Model, agent: Agent, steps: int, seed: int) -> None:
 def _checked_marks(checkpoints: Sequence[int] | NDArray[np.int64] | None, done: int, last: int) -> NDArray[np.int64]:
     if checkpoints is None:
         return log_spaced(done + 1, last)
-    marks = np.array(checkpoints, dtype=np.int64).reshape(-1)
+    marks = np.array([whole(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64)
     if marks.size and (np.any(np.diff(marks) <= 0) or marks[0] <= done or marks[-1] > last):
         raise ParameterError(f"checkpoints: they must increase and lie in {done + 1} to {last}")
     return marks
@@ -193,13 +204,15 @@ def _interruptible() -> Iterator[threading.Event]:
         return
 
     def note(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():  # the second time in earnest
+            raise KeyboardInterrupt
         stop.set()
 
     before = signal.signal(signal.SIGINT, note)
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def _silent(done: int) -> None:  # noqa: ARG001
@@ -215,7 +228,7 @@ def _progress(steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=wanted or None)
     if wanted is None and not console.is_terminal:
         yield _silent
         return

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
-import pickletools
+import multiprocessing
+import pickle
 import zipfile
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -31,7 +34,7 @@ def agents():
 @settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from(sorted(agents())),
-    stops=st.lists(st.integers(1, 199), min_size=1, max_size=3, unique=True),
+    stops=st.lists(st.integers(0, 199), min_size=1, max_size=3, unique=True),
     half=st.booleans(),
 )
 def test_stopping_anywhere_changes_nothing(tmp_path_factory, name, stops, half):
@@ -103,6 +106,9 @@ def test_a_custom_reward_must_be_given_again(tmp_path):
     assert state_of(loaded) == state_of(agent)
     with pytest.raises(eq.EquipoiseError, match="it takes 3 outcomes; the space has 2"):
         eq.TocUCRL2.load(tmp_path / "a", reward=eq.rewards.Quadratic([0.5] * 3))
+    eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5])).save(tmp_path / "b")
+    with pytest.raises(eq.EquipoiseError, match="its reward is in the file"):
+        eq.TocUCRL2.load(tmp_path / "b", reward=eq.rewards.Linear([1.0, 0.0]))
 
 
 class TestForeignFiles:
@@ -120,8 +126,6 @@ class TestForeignFiles:
                 with archive.open(name) as member:
                     array = np.lib.format.read_array(member, allow_pickle=False)
                     assert array.dtype != object
-        with pytest.raises(Exception, match=r"."):
-            list(pickletools.genops(saved.read_bytes()))
 
     @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.999])
     def test_truncated(self, saved, part):
@@ -189,6 +193,30 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
         agent.save(tmp_path / "no" / "such" / "folder")
     assert (tmp_path / "a").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
+
+
+def test_an_agent_goes_on_in_another_process():
+    """Addresses of compiled code are not the same there."""
+    model = eq.models.garnet(5, 2, 3, K, seed=8)
+    agents_there = [make(model.space) for make in agents().values()]
+    for agent in agents_there:
+        eq.simulate(model, agent, 50, seed=1)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for agent in agents_there:
+            theirs = pool.submit(eq.simulate, model, pickle.loads(pickle.dumps(agent)), 100, 1).result()
+            mine = eq.simulate(model, agent, 100, seed=1)
+            assert np.array_equal(mine.outcomes, theirs.outcomes)
+
+
+def test_a_copy_is_another_agent():
+    model = eq.models.bandit(K)
+    agent = makers()["FW"](model.space)
+    eq.simulate(model, agent, 10)
+    twin = copy.copy(agent)
+    eq.simulate(model, twin, 10)
+    assert (agent.t, twin.t) == (11, 21)
+    eq.simulate(model, agent, 10)
+    assert state_of(agent) == state_of(twin)
 
 
 def test_every_oracle_describes_itself(tmp_path):

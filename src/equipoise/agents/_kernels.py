@@ -39,8 +39,9 @@ POOL_FULL: Final = 1  # no room for another successor
 REGION_FULL: Final = 2  # no room in the region for all that was seen
 RECORDS_FULL: Final = 3  # no room for another episode's record
 NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
-BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
 EPISODE_OVER: Final = 5  # a plan is due, and Python is to make it, or has waited long enough
+BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
+NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not
 
 _ENOUGH: Final = 20_000_000  # pairs swept in one call; then Python may look for Ctrl-C
 
@@ -71,7 +72,7 @@ class Rules(NamedTuple):
 def verdict(visits, fresh, pair, drift, threshold, learning):
     """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
     ended = 0
-    if drift > threshold:
+    if not drift <= threshold:  # so that a drift that is not a number ends the episode, and its plan tells
         ended |= BY_GRADIENT
     if learning and fresh[pair] >= max(1, visits[pair]):
         ended |= BY_VISITS
@@ -107,6 +108,9 @@ def plan(counts, memory, records, buffers, region, work, rules, threshold, ended
         return RECORDS_FULL
     if counts.end[SEEN] > region.successor.shape[0]:
         return REGION_FULL
+    for k in range(memory.theta.shape[0]):
+        if not abs(memory.theta[k]) < np.inf:
+            return NOT_FINITE
     n_states = memory.policy.shape[0]
     fill(
         rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts.visits,

@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+import threading
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._numbers import whole
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.errors import ProtocolError
 from equipoise.models.base import Model, Space
@@ -29,6 +33,7 @@ class Agent(abc.ABC):
 
     space: Space
     reward: Reward
+    _guard: threading.Lock
 
     @property
     @abc.abstractmethod
@@ -70,11 +75,24 @@ class Agent(abc.ABC):
 
     @abc.abstractmethod
     def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
-        """Take at least one and up to `steps` steps in `model`, compiled; it will be called again for the rest."""
+        """Take up to `steps` steps in `model`, compiled; it will be called again for the rest."""
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse to be used by two threads at once; kernels would write over each other."""
+        if not self._guard.acquire(blocking=False):
+            raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
+        try:
+            yield
+        finally:
+            self._guard.release()
 
     def _check_act(self, state: int) -> None:
+        if self.horizon is not None and self.t > self.horizon:
+            raise ProtocolError(f"act: the horizon of {self.horizon} steps that the agent is made for is over")
         if self.pending:
             raise ProtocolError(f"act: the action of time {self.t} has not been observed yet; call observe first")
+        whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
         if state != self.state:
             came = "the start" if self.t == 1 else "the next state of the last observe"
             raise ProtocolError(f"act: got state {state!r}; {came} was {self.state}")
@@ -84,15 +102,11 @@ class Agent(abc.ABC):
             raise ProtocolError(f"observe: no action is waiting at time {self.t}; call act first")
         try:
             vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ProtocolError(f"outcomes: got {outcomes!r}; a vector of numbers is needed") from None
         if vector.shape != (self.space.n_outcomes,):
             raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
         wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))
         if wrong.size:
             raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
-        if isinstance(next_state, bool) or not isinstance(next_state, (int, np.integer)):
-            raise ProtocolError(f"next_state: got {next_state!r}; a whole number is needed")
-        if not 0 <= next_state < self.space.n_states:
-            raise ProtocolError(f"next_state: got {next_state}; the states are 0 to {self.space.n_states - 1}")
-        return vector, int(next_state)
+        return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)

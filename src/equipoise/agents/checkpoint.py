@@ -21,7 +21,7 @@ from equipoise._files import read_npz, write_npz
 from equipoise._spec import build, describe
 from equipoise.agents.episodes import TRIGGERS, Episodes
 from equipoise.agents.knapsack import KnapsackAgent
-from equipoise.agents.memory import EPISODES, PENDING, STATE, TIME, Memory
+from equipoise.agents.memory import EPISODES, ORIGIN, PENDING, PHASE, STATE, TIME, Memory
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts
 from equipoise.errors import EquipoiseError, FileError
@@ -82,7 +82,7 @@ def load_knapsack_agent(path: str | os.PathLike[str]) -> KnapsackAgent:
 def _blaming(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
-    except (EquipoiseError, KeyError, TypeError, ValueError) as error:
+    except (EquipoiseError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise FileError(f"{path}: holds no agent that can go on ({error})") from error
 
 
@@ -112,6 +112,8 @@ def _rebuilt(header: dict[str, Any], arrays: _Arrays, reward: Reward | None) -> 
     space = Space._of_arrays(
         arrays["space.first_pair"], header["start"], arrays["space.known_mask"], arrays["space.known_outcomes"]
     )
+    if reward is not None and header["reward"]["kind"] != "Custom":
+        raise FileError("its reward is in the file: reward= is for a Custom one")
     if reward is None:
         if header["reward"]["kind"] == "Custom":
             raise FileError("its reward was a Custom one, whose functions are not saved: pass it as reward=")
@@ -138,8 +140,18 @@ def _check_indices(agent: TocUCRL2) -> None:
     """Kernels check nothing: every index that they will follow must be in range."""
     space, counts, memory = agent.space, agent._counts, agent._memory
     used = counts.block_first + counts.block_room
+    phase, origin = int(memory.clock[PHASE]), int(memory.clock[ORIGIN])
+    restarts = agent.oracle.phase(1).length is not None
+    since = int(memory.clock[TIME]) - 1 - (0 if agent.oracle.phase(max(1, phase)).inherit else origin)
     sound = (
-        0 <= memory.clock[STATE] < space.n_states
+        0 <= phase <= (60 if restarts else 1)
+        and origin == (2 ** max(1, phase) - 2 if restarts else 0)
+        and (agent.oracle.phase(max(1, phase)).length or since) >= int(memory.clock[TIME]) - 1 - origin
+        and np.all(counts.visits >= 0)
+        and np.all(counts.fresh >= 0)
+        and (counts.visits + counts.fresh).sum() == since
+        and 0 <= counts.end[LARGEST] <= counts.end[USED]
+        and 0 <= memory.clock[STATE] < space.n_states
         and -1 <= memory.clock[PENDING] < space.n_pairs
         and memory.clock[TIME] >= 1
         and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))

@@ -41,8 +41,9 @@ class Episodes(NamedTuple):
         return Episodes._make(column[:count].copy() for column in self)
 
     def with_room(self) -> Episodes:
-        """The same record with room for twice as many."""
-        return Episodes._make(np.concatenate([column, np.zeros_like(column)]) for column in self)
+        """The same record with room for at least twice as many."""
+        more = max(64, self.start.size)
+        return Episodes._make(np.concatenate([column, np.zeros(more, column.dtype)]) for column in self)
 
     def triggers(self) -> list[str]:
         """What ended each: "gradient", "visits", "both", "restart", and "open" for the one under way."""

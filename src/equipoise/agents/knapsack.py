@@ -17,6 +17,7 @@ The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the opti
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any, cast, final
 
@@ -111,6 +112,7 @@ class KnapsackAgent(Agent):
         told = _with_known_nulls(space, self.null_actions)
         self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
         self._clock = np.array([1, space.start, -1])
+        self._guard = threading.Lock()
 
     # -- what a user may look at ---------------------------------------------------------------------
 
@@ -184,8 +186,6 @@ class KnapsackAgent(Agent):
     def act(self, state: int) -> int:
         """Choose the action of time t in `state`: the algorithm's, or the null action once it has stopped."""
         self._check_act(state)
-        if self.t > self.horizon:
-            raise ProtocolError(f"act: the horizon of {self.horizon} steps is over")
         action = int(self.null_actions[state]) if self.stopped else self._inner.act(state)
         self._clock[PENDING] = self.space.first_pair[state] + action
         return action

@@ -16,19 +16,23 @@ ends the episode. Planning happens when the next action is asked for, never afte
 
 from __future__ import annotations
 
+import copy
 import math
 import os
-from typing import final
+import threading
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import once
+from equipoise._numbers import real
 from equipoise.agents._kernels import (
     BUDGET_GONE,
     DONE,
     EPISODE_OVER,
     NOT_CONVERGED,
+    NOT_FINITE,
     POOL_FULL,
     RECORDS_FULL,
     Rules,
@@ -65,6 +69,8 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import dual
 from equipoise.rewards.quadratic import Quadratic
+
+_SCRATCH: Final = ("_buffers", "_work", "_region", "_phase", "_rules", "_guard")
 
 
 @final
@@ -128,16 +134,17 @@ class TocUCRL2(Agent):
         self.confidence = Bernstein() if confidence is None else confidence
         _check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
         self.confidence.check(space)
-        self.threshold = None if threshold is None else _number(threshold, "threshold")
+        self.threshold = None if threshold is None else real(threshold, "threshold", error=ParameterError)
         if self.threshold is not None and not self.threshold >= 0:
             raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
-        self.delta = _number(delta, "delta")
+        self.delta = real(delta, "delta", error=ParameterError)
         if not 0 < self.delta < 1:
             raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-        self.tolerance = None if tolerance is None else _number(tolerance, "tolerance")
+        self.tolerance = None if tolerance is None else real(tolerance, "tolerance", error=ParameterError)
         if self.tolerance is not None and not 0 < self.tolerance < math.inf:
             raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
         self.planner = Planner() if planner is None else planner
+        _check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         self._counts = no_counts(space.n_pairs, space.n_outcomes)
         self._memory = new_memory(space.n_states, space.n_outcomes, space.start, self.confidence.learning)
@@ -222,23 +229,41 @@ class TocUCRL2(Agent):
             f"t={self.t})"
         )
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and "_rules" in self.__dict__:
+            raise AttributeError(f"{name}: what an agent is made of cannot be changed; make another agent")
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, object]:
+        # compiled code has another address in another process
+        return {name: part for name, part in self.__dict__.items() if name not in _SCRATCH}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._set_up_scratch()
+
+    def __copy__(self) -> TocUCRL2:
+        return copy.deepcopy(self)
+
     # -- acting ---------------------------------------------------------------------------------------
 
     def act(self, state: int) -> int:
         """Choose the action of time t in `state`, planning anew if the episode is over."""
-        self._check_act(state)
-        clock = self._memory.clock
-        self._be_ready()
-        action = int(self._memory.policy[clock[STATE]])
-        clock[PENDING] = self.space.first_pair[clock[STATE]] + action
-        return action
+        with self._alone():
+            self._check_act(state)
+            clock = self._memory.clock
+            self._be_ready()
+            action = int(self._memory.policy[clock[STATE]])
+            clock[PENDING] = self.space.first_pair[clock[STATE]] + action
+            return action
 
     def observe(self, outcomes: ArrayLike, next_state: int) -> None:
         """Take in the outcomes of the last action and the state it led to."""
-        vector, after = self._checked_observation(outcomes, next_state)
-        self._buffers.outcome[:] = vector
-        while observe_once(self._counts, self._memory, self._buffers, self._rules, after) != DONE:
-            self._make_room(POOL_FULL)
+        with self._alone():
+            vector, after = self._checked_observation(outcomes, next_state)
+            self._buffers.outcome[:] = vector
+            while observe_once(self._counts, self._memory, self._buffers, self._rules, after) != DONE:
+                self._make_room(POOL_FULL)
 
     # -- keeping --------------------------------------------------------------------------------------
 
@@ -305,20 +330,22 @@ class TocUCRL2(Agent):
         clock = self._memory.clock
         if clock[PHASE] > 0 and self._steps_left_in_phase() != 0:
             return
-        clock[PHASE] += 1
-        clock[ORIGIN] = clock[TIME] - 1
+        phase = self.oracle.phase(int(clock[PHASE]) + 1)
         clock[PLANNED] = 0
-        self._set_up_phase()
-        self._memory.theta[:] = self._phase.oracle.first_theta(self.reward)
+        self._memory.theta[:] = phase.oracle.first_theta(self.reward)
         self._memory.slope[:] = 0.0
-        if not self._phase.inherit:
+        if not phase.inherit:
             forget(self._counts)
+        clock[ORIGIN] = clock[TIME] - 1
+        clock[PHASE] += 1
+        self._set_up_phase()
 
     # -- scratch --------------------------------------------------------------------------------------
 
     def _set_up_scratch(self) -> None:
         """Everything that is not memory: made anew after loading."""
         once("agent", _small_run)
+        self._guard = threading.Lock()
         space = self.space
         self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes)
         self._work = workspace(space.n_states)
@@ -353,6 +380,11 @@ class TocUCRL2(Agent):
         """Enlarge what a kernel found too small; or say that its planner did not converge."""
         if reason == NOT_CONVERGED:
             raise not_converged(self._work, self._rules.sweep_limit, self._rules.relaxation)
+        if reason == NOT_FINITE:
+            raise RewardError(
+                f"reward: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
+                f"{self.theta.tolist()}; the gradient or the conjugate of {self.reward!r} is not finite"
+            )
         if reason == POOL_FULL:
             self._counts = with_room(self._counts)
         elif reason == RECORDS_FULL:
@@ -375,13 +407,6 @@ def _small_run() -> None:
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent._run(model, stream(model, 0, agent.t), 8)
-
-
-def _number(value: float, name: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name}: got {value!r}; a number is needed") from None
 
 
 def _check_kind(value: object, kind: type, name: str, example: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._numbers import real, whole
 from equipoise.errors import ModelError
+
+_LARGEST: Final = 10**9  # of anything that a world is made of
 
 
 def checked_integer(x: Any, name: str, low: int, high: int | None = None) -> int:
@@ -19,24 +21,12 @@ def checked_integer(x: Any, name: str, low: int, high: int | None = None) -> int
     >>> checked_integer(3, "length", 1)
     3
     """
-    try:
-        if isinstance(x, bool | np.bool_):
-            raise TypeError
-        value = operator.index(x)
-    except TypeError:
-        raise ModelError(f"{name}: got {x!r}; an integer is needed") from None
-    if value < low or (high is not None and value > high):
-        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ModelError(f"{name}: got {value}; it must be {wanted}")
-    return value
+    return whole(x, name, low, _LARGEST if high is None else high, error=ModelError)
 
 
 def checked_probability(x: Any, name: str) -> float:
     """Return a number in [0, 1], or raise an error that names it."""
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise ModelError(f"{name}: got {x!r}; a number is needed") from None
+    value = real(x, name, error=ModelError)
     if math.isnan(value) or not 0.0 <= value <= 1.0:
         raise ModelError(f"{name}: got {value}; it must lie in [0, 1]")
     return value
@@ -44,7 +34,7 @@ def checked_probability(x: Any, name: str) -> float:
 
 def checked_list(x: Any, name: str, size: int | None = None, per: str = "") -> list[Any]:
     """Return the entries of a sequence, of the given length, or raise an error that names it."""
-    if isinstance(x, str | bytes) or not isinstance(x, Iterable):
+    if isinstance(x, str | bytes) or not isinstance(x, Iterable) or (isinstance(x, np.ndarray) and x.ndim == 0):
         raise ModelError(f"{name}: got {x!r}; a sequence is needed")
     entries = list(x)
     if size is not None and len(entries) != size:
@@ -56,7 +46,7 @@ def checked_numbers(x: Any, name: str, size: int | None = None, per: str = "") -
     """Return a vector of numbers, of the given length and not yet checked for their range."""
     try:
         vector = np.array(x, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{name}: got {x!r}; a vector of numbers is needed") from None
     if vector.ndim != 1:
         raise ModelError(f"{name}: got an array of shape {vector.shape}; a vector of numbers is needed")

@@ -375,9 +375,13 @@ class Model:
             known=np.ones(self.n_pairs, np.bool_),
         )
 
-    def world(self, seed: Seed) -> World:
-        """Return a simulator of this model that hides it; the seed decides all its randomness."""
-        return World(self, seed)
+    def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
+        """Return a simulator of this model that hides it; the seed decides all its randomness.
+
+        It begins at step `t` in `state`, by default the first step and the start: ``model.world(seed, agent.t,
+        agent.state)`` goes on where a simulation with that seed stopped.
+        """
+        return World(self, seed, t, state)
 
     def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the header and the arrays that a file holds, here or within another file."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from equipoise._numbers import SEEDS
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_noise
 from equipoise.models.base import Model
@@ -54,7 +55,7 @@ def garnet(
     if m > S:
         raise ModelError(f"n_successors: got {m}; there are only {S} states")
     K = checked_integer(n_outcomes, "n_outcomes", 1)
-    rng = np.random.default_rng(checked_integer(seed, "seed", 0))
+    rng = np.random.default_rng(checked_integer(seed, "seed", 0, SEEDS))
     noise = checked_noise(noise)
 
     successors = _subsets(rng, S * A, S, m)

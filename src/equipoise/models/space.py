@@ -152,6 +152,31 @@ class Space:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def difference(self, other: Space) -> str:
+        """Say the first thing in which another space differs; empty if nothing does.
+
+        >>> Space([2, 1], 1).difference(Space([2, 1], 1, start=1))
+        'the start is 0 here and 1 there'
+        """
+        for what, mine, theirs in (
+            ("the number of states", self.n_states, other.n_states),
+            ("the number of outcomes", self.n_outcomes, other.n_outcomes),
+            ("the start", self.start, other.start),
+        ):
+            if mine != theirs:
+                return f"{what} is {mine} here and {theirs} there"
+        for s, (mine, theirs) in enumerate(zip(self.n_actions, other.n_actions, strict=True)):
+            if mine != theirs:
+                return f"state {s} has {mine} actions here and {theirs} there"
+        told = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
+        for pair in np.flatnonzero(told):
+            s = int(self.state_of[pair])
+            here, there = (
+                space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
+            )
+            return f"state {s}, action {pair - self.first_pair[s]}: its outcomes are {here} here and {there} there"
+        return ""
+
     def __copy__(self) -> Space:
         return self
 

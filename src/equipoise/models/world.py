@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._numbers import SEEDS, whole
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models._kernels import sample
 from equipoise.models.space import Space
@@ -85,12 +86,12 @@ class World:
     ([0.0, 1.0], 2, 2)
     """
 
-    def __init__(self, model: Model, seed: Seed) -> None:
-        self._rng = stream(model, seed)
+    def __init__(self, model: Model, seed: Seed, t: int = 1, state: int | None = None) -> None:
+        self._rng = stream(model, seed, t)
         self._model = model
         self._arrays = sampling_arrays(model)
-        self.state: int = model.start
-        self.t: int = 0
+        self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
+        self.t: int = t - 1
 
     @property
     def space(self) -> Space:
@@ -123,11 +124,5 @@ class World:
         return f"World(state={self.state}, t={self.t})"
 
 
-def _checked(x: Any, name: str, low: int) -> int:
-    try:
-        value = operator.index(x)
-    except TypeError:
-        raise ParameterError(f"{name}: got {x!r}; an integer is needed") from None
-    if value < low:
-        raise ParameterError(f"{name}: got {value}; it must be at least {low}")
-    return value
+def _checked(x: Any, name: str, low: int, high: int = SEEDS) -> int:
+    return whole(x, name, low, high, error=ParameterError)

@@ -18,6 +18,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import MirrorMap
@@ -38,6 +39,8 @@ class Doubling(Oracle):
 
     def __init__(self, mirror_map: MirrorMap, inherit: bool = False) -> None:
         self.mirror_map = mirror_map
+        if not isinstance(inherit, bool | np.bool_):
+            raise OracleError(f"inherit: got {inherit!r}; True or False is needed")
         self.inherit = bool(inherit)
         self._first = TunedMirrorDescent(mirror_map, 2)
 

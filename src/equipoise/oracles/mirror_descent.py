@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._numbers import whole
 from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel
 from equipoise.oracles.mirror_maps import MirrorMap
@@ -36,10 +37,8 @@ class TunedMirrorDescent(Oracle):
     def __init__(self, mirror_map: MirrorMap, horizon: int) -> None:
         if not isinstance(mirror_map, MirrorMap):
             raise OracleError(f"mirror_map: got {mirror_map!r}; a MirrorMap is needed, such as EuclideanBall()")
-        if isinstance(horizon, bool) or int(horizon) != horizon or horizon < 1:
-            raise OracleError(f"horizon: got {horizon!r}; a whole number of steps >= 1 is needed")
         self.mirror_map = mirror_map
-        self._horizon = int(horizon)
+        self._horizon = whole(horizon, "horizon", 1, error=OracleError)
 
     @property
     def horizon(self) -> int:

@@ -190,8 +190,10 @@ def iterate(
         found[0] = largest
         found[1] = largest - smallest
         found[2] = count
-        if largest - smallest <= tolerance:
+        if 0.0 <= largest - smallest <= tolerance:
             return True
+        if not largest - smallest < np.inf or largest < smallest:
+            return False  # something is not a number: no sweep will mend that
         base = np.inf
         for s in range(n_states):
             u[s] += relaxation * (u_next[s] - u[s])

@@ -14,16 +14,18 @@ so the gain is an upper bound on the optimal average reward of every model in th
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._numbers import real, whole
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
 from equipoise.planning._kernels import iterate
 
 SWEEP_LIMIT: Final = 1_000_000
+_ROUNDING: Final = 1e-9
 
 
 class Workspace(NamedTuple):
@@ -61,6 +63,8 @@ class Plan(NamedTuple):
 
 def not_converged(buffers: Workspace, limit: int, relaxation: float) -> ConvergenceError:
     """The error of a planner that gave up, with the span that it had reached."""
+    if not 0.0 <= buffers.found[1] < np.inf:
+        return ConvergenceError("extended value iteration: a reward, a bound or a bias is not a finite number")
     hint = "" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic"
     return ConvergenceError(
         f"extended value iteration: span {buffers.found[1]:.3g} after {limit} sweeps; "
@@ -110,26 +114,61 @@ def extended_value_iteration(
     >>> round(plan.gain, 6), plan.bias.round(6).tolist()
     (0.5, [0.5, 0.0])
     """
-    pairs = np.array(first_pair, dtype=np.int64)
-    rewards = np.array(reward, dtype=np.float64)
-    n_states = pairs.size - 1
-    if n_states < 1 or rewards.shape != (pairs[-1],) or region.rest.shape != rewards.shape:
-        raise ParameterError(
-            f"reward: got shape {rewards.shape} for {pairs[-1]} pairs and a region of {region.rest.size}"
-        )
-    if not np.isfinite(rewards).all():
-        raise ParameterError(f"reward[{np.flatnonzero(~np.isfinite(rewards))[0]}]: a finite number is needed")
+    pairs = _vector(first_pair, "first_pair", np.int64)
+    if pairs.size < 2 or pairs[0] != 0 or np.any(np.diff(pairs) < 1):
+        raise ParameterError("first_pair: it must start at 0 and increase, one entry a state and one at the end")
+    n_states, n_pairs = pairs.size - 1, int(pairs[-1])
+    rewards = _vector(reward, "reward", np.float64, n_pairs)
+    start = np.zeros(n_states) if bias is None else _vector(bias, "bias", np.float64, n_states)
+    limit = whole(limit, "limit", 1, error=ParameterError)
+    tolerance = real(tolerance, "tolerance", error=ParameterError)
+    relaxation = real(relaxation, "relaxation", error=ParameterError)
     if not tolerance >= 0:
         raise ParameterError(f"tolerance: got {tolerance}; it must be a number >= 0")
     if not 0 < relaxation <= 1:
         raise ParameterError(f"relaxation: got {relaxation}; it must lie in (0, 1]")
+    _check_region(region, n_states, n_pairs)
     own = Region._make(np.array(part) for part in region)
-    start = np.zeros(n_states) if bias is None else np.array(bias, dtype=np.float64)
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
     if not iterate(
-        pairs, own.first, own.successor, own.lo, own.hi, own.rest, rewards, float(tolerance), limit, relaxation, start,
+        pairs, own.first, own.successor, own.lo, own.hi, own.rest, rewards, tolerance, limit, relaxation, start,
         buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy, buffers.found,
     ):  # fmt: skip
         raise not_converged(buffers, limit, relaxation)
     return Plan(policy, float(buffers.found[0]), start, float(buffers.found[1]), int(buffers.found[2]))
+
+
+def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:
+    """A finite vector of its own, or an error that names the entry."""
+    try:
+        vector: NDArray[Any] = np.array(x, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name}: a vector of numbers is needed") from None
+    if vector.ndim != 1 or (size is not None and vector.size != size):
+        raise ParameterError(f"{name}: got shape {vector.shape}; a vector of {size or 'numbers'} is needed")
+    wrong = np.flatnonzero(~np.isfinite(vector))
+    if wrong.size:
+        raise ParameterError(f"{name}[{wrong[0]}]: a finite number is needed")
+    return vector
+
+
+def _check_region(region: Region, n_states: int, n_pairs: int) -> None:
+    """Kernels check nothing: every index must be in range, and every pair must have a distribution."""
+    if not isinstance(region, Region):
+        raise ParameterError(f"region: got {type(region).__name__}; a Region is needed")
+    first, successor, lo, hi, rest = region[:5]
+    if first.shape != (n_pairs + 1,) or first[0] != 0 or np.any(np.diff(first) < 0) or rest.shape != (n_pairs,):
+        raise ParameterError(f"region: its first and rest are not for {n_pairs} pairs")
+    listed = int(first[-1])
+    if min(successor.size, lo.size, hi.size) < listed:
+        raise ParameterError(f"region: {listed} successors are listed, and the arrays are shorter")
+    if listed and not 0 <= successor[:listed].min() <= successor[:listed].max() < n_states:
+        raise ParameterError(f"region: a successor lies outside 0 to {n_states - 1}")
+    pair = np.repeat(np.arange(n_pairs), np.diff(first))
+    low, high = (np.bincount(pair, weights=bound[:listed], minlength=n_pairs) for bound in (lo, hi))
+    unlisted = n_states - np.diff(first)
+    fits = (rest >= 0) & (low <= 1 + _ROUNDING) & (high + rest * unlisted >= 1 - _ROUNDING)
+    fits &= np.bincount(pair, weights=~(lo[:listed] <= hi[:listed]), minlength=n_pairs) == 0
+    if not fits.all():
+        raise ParameterError(f"region: no distribution lies within the bounds of pair {np.flatnonzero(~fits)[0]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from equipoise._numbers import real, whole
 from equipoise.errors import ParameterError
 from equipoise.planning.evi import SWEEP_LIMIT
 
@@ -29,7 +30,10 @@ class Planner:
     limit: int = SWEEP_LIMIT
 
     def __post_init__(self) -> None:
-        if self.relaxation is not None and not 0 < self.relaxation <= 1:
-            raise ParameterError(f"relaxation: got {self.relaxation}; it must lie in (0, 1]")
-        if int(self.limit) != self.limit or self.limit < 1:
-            raise ParameterError(f"limit: got {self.limit}; a whole number >= 1 is needed")
+        # coerced, because a kernel is compiled anew for an argument of another type
+        object.__setattr__(self, "warm_start", bool(self.warm_start))
+        object.__setattr__(self, "limit", whole(self.limit, "limit", 1, error=ParameterError))
+        if self.relaxation is not None:
+            object.__setattr__(self, "relaxation", real(self.relaxation, "relaxation", error=ParameterError))
+            if not 0 < self.relaxation <= 1:
+                raise ParameterError(f"relaxation: got {self.relaxation}; it must lie in (0, 1]")

@@ -120,8 +120,11 @@ def _check_midpoints(reward: Custom, value: Entry, points: Points) -> None:
 def _evaluated(reward: Custom, value: Entry, gradient: Entry, w: Vector) -> Points:
     values, gradients = np.empty(len(w)), np.empty(w.shape)
     for i, point in enumerate(w):
+        before = point.copy()
         invoke(value.address, 0, point, reward.params, values[i : i + 1])
         invoke(gradient.address, 0, point, reward.params, gradients[i])
+        if not np.array_equal(point, before):
+            raise RewardError(f"value or gradient: it changes its argument in place, at w = {_show(before)}")
         if not np.isfinite(values[i]):
             raise RewardError(f"value: at w = {_show(point)} it is {values[i]}; it must be finite on [0, 1]^K")
         if not np.all(np.isfinite(gradients[i])):

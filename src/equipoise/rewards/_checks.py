@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
-
 from numpy.typing import ArrayLike
 
+from equipoise._numbers import whole
 from equipoise.errors import RewardError
 from equipoise.rewards.base import Vector, checked_number, checked_unit_vector
 
@@ -16,14 +15,7 @@ def checked_count(x: int, name: str, low: int, high: int | None = None) -> int:
     >>> checked_count(3, "kappa", 1, 4)
     3
     """
-    try:
-        count = operator.index(x)
-    except TypeError:
-        raise RewardError(f"{name}: got {x!r}; a whole number is needed") from None
-    if count < low or (high is not None and count > high):
-        limits = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise RewardError(f"{name}: got {count}; it must be {limits}")
-    return count
+    return whole(x, name, low, 10**9 if high is None else high, error=RewardError)
 
 
 def checked_smoothing(mu: float, name: str = "mu") -> float:

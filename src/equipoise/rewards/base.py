@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import Entry, invoke
+from equipoise._numbers import real
 from equipoise.errors import RewardError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
     """
     try:
         vector = np.array(x, dtype=np.float64, order="C", ndmin=1)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise RewardError(f"{name}: not a vector of numbers ({error})") from None
     if vector.ndim != 1 or vector.size == 0:
         raise RewardError(f"{name}: got an array of shape {vector.shape}; a non-empty vector is needed")
@@ -163,10 +164,7 @@ def checked_unit_vector(x: ArrayLike, name: str, size: int | None = None) -> Vec
 
 def checked_number(x: float, name: str, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number strictly between two limits, or an error that names it."""
-    try:
-        number = float(x)
-    except (TypeError, ValueError):
-        raise RewardError(f"{name}: got {x!r}; a number is needed") from None
+    number = real(x, name, error=RewardError)
     if not (low < number < high):
         raise RewardError(f"{name}: got {number}; it must lie strictly between {low} and {high}")
     return number

@@ -27,6 +27,7 @@ from numba import carray
 from numpy.typing import ArrayLike
 
 from equipoise._compile import Entry, entry_from_arrays, invoke
+from equipoise._numbers import SEEDS
 from equipoise.errors import RewardError
 from equipoise.rewards._ascent import cutting_ascent, smooth_ascent
 from equipoise.rewards._audit import audit, audit_conjugate
@@ -105,7 +106,7 @@ class Custom(Reward):
         self.smoothness = None if smoothness is None else checked_number(smoothness, "smoothness", -1e-300)
         self.params = np.zeros(0) if params is None else checked_vector(params, "params")
         checked_count(samples, "samples", 0)
-        checked_count(seed, "seed", 0)
+        checked_count(seed, "seed", 0, SEEDS)
         self._expression = expression
         value_entry = _compiled(value, "value", self.n_outcomes, self.params, scalar=True)
         gradient_entry = _compiled(gradient, "gradient", self.n_outcomes, self.params, scalar=False)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import inlined
+from equipoise._numbers import real
 from equipoise.errors import RewardError
 
 NORMS: Final = (1.0, 2.0, math.inf)
@@ -24,9 +25,10 @@ def check_norm(norm: float) -> float:
     >>> check_norm(2)
     2.0
     """
-    if norm not in NORMS:
+    value = real(norm, "norm", error=RewardError)
+    if value not in NORMS:
         raise RewardError(f"norm: got {norm!r}; it must be 1, 2 or math.inf")
-    return float(norm)
+    return value
 
 
 def dual(norm: float) -> float:

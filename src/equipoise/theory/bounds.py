@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 
+from equipoise._numbers import real, whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.doubling import Doubling
@@ -36,15 +37,17 @@ def visit_episodes(n_pairs: int, steps: int) -> float:
     >>> visit_episodes(3, 8)
     12.0
     """
-    return n_pairs * (1.0 + math.log2(steps))
+    pairs = whole(n_pairs, "n_pairs", 1, error=ParameterError)
+    return pairs * (1.0 + math.log2(whole(steps, "steps", 1, error=ParameterError)))
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
     """At most so many episodes end because Psi > Q, with certainty; Q > 0."""
-    if not threshold > 0:
+    oracle.check(reward)
+    Q, T = real(threshold, "threshold", error=ParameterError), whole(steps, "steps", 1, error=ParameterError)
+    if not Q > 0:
         raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
-    Q, T = float(threshold), float(steps)
-    if math.isinf(Q):
+    if math.isinf(Q) or reward.lipschitz == 0.0:
         return 0.0
     if isinstance(oracle, FrankWolfe):
         movement = (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -27,6 +29,7 @@ class SimpleAgent(Agent):
         self._total = np.zeros(space.n_outcomes)
         self._outcome = np.zeros(space.n_outcomes)
         self._clock = np.array([1, space.start, -1])
+        self._guard = threading.Lock()
 
     @property
     def t(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import inlined, kernel
+from equipoise._numbers import SEEDS, whole
 from equipoise.agents.baselines.simple import STATE, TIME, SimpleAgent
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
@@ -79,14 +80,13 @@ class StationaryAgent(SimpleAgent):
 
     def __init__(self, space: Space, reward: Reward, policy: ArrayLike | None = None, seed: int = 0) -> None:
         super().__init__(space, reward)
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ParameterError(f"seed: got {seed!r}; a whole number >= 0 is needed")
+        entropy = whole(seed, "seed", 0, SEEDS, error=ParameterError)
         counts = np.diff(space.first_pair)
         uniform = np.repeat(1.0 / counts, counts)
         self.policy = uniform if policy is None else _checked_policy(space, policy)
         self._cumulative = _cumulated(self.policy, space.first_pair)
         # spawned, so that it is another stream than a world's of the same seed
-        self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(seed)).spawn(1)[0]))
+        self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy).spawn(1)[0]))
 
     def _choose(self) -> int:
         return int(_draw(self._actions, self.space.first_pair, self._cumulative, self.state))

@@ -1,0 +1,47 @@
+"""Checks of single numbers, one for the whole package: a clean value, or an error that names the culprit."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise.errors import EquipoiseError
+
+MOST: Final = 2**62  # of anything that is counted; sums of two still fit
+SEEDS: Final = 2**256  # more than anybody's seed
+_LARGE: Final = 10**9  # an upper limit of that size need not be told to one who is below the lower
+
+
+def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[EquipoiseError]) -> int:
+    """Return a whole number in [low, high]; a bool is none.
+
+    >>> from equipoise.errors import ParameterError
+    >>> whole(3, "steps", 1, error=ParameterError)
+    3
+    """
+    try:
+        if isinstance(x, bool | np.bool_):
+            raise TypeError
+        value = operator.index(x)
+    except TypeError:
+        raise error(f"{name}: got {x!r}; a whole number is needed") from None
+    if not low <= value <= high:
+        beyond = f">= {low}" if value < low else f"<= {high}"
+        wanted = beyond if high >= _LARGE else f"from {low} to {high}"
+        raise error(f"{name}: got {x!r}; a whole number {wanted} is needed")
+    return value
+
+
+def real(x: Any, name: str, *, error: type[EquipoiseError]) -> float:
+    """Return a float, infinite ones and NaN among them: what range is right is the caller's to say."""
+    try:
+        if isinstance(x, str | bytes):
+            raise TypeError
+        return float(x)
+    except (TypeError, ValueError):
+        raise error(f"{name}: got {x!r}; a number is needed") from None
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
