@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench lint docs clean setup
+.PHONY: demo test bench applications lint docs clean setup
 
 demo: setup
 	$(BIN)/python examples/star.py --out out
@@ -14,6 +14,9 @@ test: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+applications: setup
+	$(BIN)/python -m benchmarks.applications --seeds 20
 
 lint: setup
 	$(BIN)/ruff check .

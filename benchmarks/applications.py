@@ -26,6 +26,7 @@ from equipoise.agents.baselines import RoundRobin, StationaryAgent
 
 TIMES = [10**4, 10**5, 10**6]
 EPSILONS = (0.3, 0.1, 0.03, 0.01)
+BUDGETED = ("KnapsackAgent", "random until sold out", "round robin until sold out", "most reward until sold out")
 
 
 class Problem(NamedTuple):
@@ -94,6 +95,23 @@ def one(job: tuple[str, str, int]) -> tuple[str, str, list[float]]:
     return name, kind, run.regret(optimum).tolist()
 
 
+def until_sold_out(model: eq.Model, kind: str, b: float, horizon: int, seed: int) -> float:
+    """What a policy that ignores the budgets earns until one of them is gone, to a thousandth of the horizon."""
+    reward = eq.rewards.Linear(np.eye(model.n_outcomes)[0])
+    agents: dict[str, Callable[[], Agent]] = {
+        "random until sold out": lambda: StationaryAgent(model.space, reward, seed=seed),
+        "round robin until sold out": lambda: RoundRobin(model.space, reward),
+        "most reward until sold out": lambda: StationaryAgent(
+            model.space, reward, eq.solve(model, reward).policy(), seed
+        ),
+    }
+    marks = np.unique(np.linspace(1, horizon, 1000).astype(int))
+    run = eq.simulate(model, agents[kind](), horizon, seed=seed, checkpoints=marks, progress=False)
+    totals = run.outcomes * run.t[:, None]
+    within = np.all(totals[:, 1:] <= b * horizon, axis=1)
+    return float(totals[within][-1, 0])
+
+
 def budget(job: tuple[str, str, int]) -> tuple[str, str, list[float]]:
     """The regret per step of a knapsack agent at three horizons; fails if a budget is exceeded."""
     name, kind, seed = job
@@ -102,6 +120,9 @@ def budget(job: tuple[str, str, int]) -> tuple[str, str, list[float]]:
     best = eq.solve_knapsack(model, b)
     found = []
     for horizon in TIMES:
+        if kind != "KnapsackAgent":
+            found.append(best.value - until_sold_out(model, kind, b, horizon, seed) / horizon)
+            continue
         agent = eq.KnapsackAgent(model.space, b, horizon, null_actions=0)
         eq.simulate(model, agent, horizon, seed=seed, progress=False)
         if np.any(agent.inventory < 0):
@@ -114,12 +135,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="problems whose name holds this")
     arguments = parser.parse_args()
     work: list[tuple[Callable[..., tuple[str, str, list[float]]], tuple[str, str, int]]] = []
-    for name in problems():
+    for name in (name for name in problems() if arguments.only in name):
         work += [(one, (name, kind, seed)) for kind in prepared(name)[2] for seed in range(arguments.seeds)]
-    for name in ("pricing, b = 0.3", "bidding, b = 0.3"):
-        work += [(budget, (name, "KnapsackAgent", seed)) for seed in range(arguments.seeds)]
+    for name in (name for name in ("pricing, b = 0.3", "bidding, b = 0.3") if arguments.only in name):
+        work += [(budget, (name, kind, seed)) for kind in BUDGETED for seed in range(arguments.seeds)]
     results: dict[tuple[str, str], list[list[float]]] = {}
     with ProcessPoolExecutor(arguments.jobs) as pool, Progress() as bar:
         task = bar.add_task("running", total=len(work))

@@ -49,7 +49,7 @@ def test_model_and_hand_made_space_agree():
         ({"n_actions": [], "n_outcomes": 1}, "at least one state"),
         ({"n_actions": 3, "n_outcomes": 1}, "n_actions: got 3"),
         ({"n_actions": [1, 0], "n_outcomes": 1}, "n_actions, state 1: got 0"),
-        ({"n_actions": [1, 1.5], "n_outcomes": 1}, "n_actions, state 1: got 1.5; an integer"),
+        ({"n_actions": [1, 1.5], "n_outcomes": 1}, "n_actions, state 1: got 1.5; a whole number"),
         ({"n_actions": [1], "n_outcomes": 0}, "n_outcomes: got 0"),
         ({"n_actions": [1], "n_outcomes": 1, "start": 1}, "start: got 1"),
         ({"n_actions": [1], "n_outcomes": 1, "start": True}, "start: got True"),
