@@ -2,7 +2,7 @@
 
 `step` takes in what was observed at time t (lines 13 to 16), `plan` opens an episode (lines 5 to 10), and `run`
 samples a world and calls them in turn. `act` and `observe` call the same two, so both ways give the same
-trajectory, to the last bit.
+trajectory, to the last bit. Indices of the inner loop are unsigned: numba then leaves out the code for negative ones.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import inlined, kernel
+from equipoise._compile import call_entry, inlined, kernel
 from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
 from equipoise.agents.memory import (
     DRIFT,
@@ -39,7 +39,7 @@ POOL_FULL: Final = 1  # no room for another successor
 REGION_FULL: Final = 2  # no room in the region for all that was seen
 RECORDS_FULL: Final = 3  # no room for another episode's record
 NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
-EPISODE_OVER: Final = 5  # a plan is due, and Python is to make it, or has waited long enough
+ENOUGH: Final = 5  # a plan is due, and Python has waited long enough
 BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
 NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not
 
@@ -60,12 +60,23 @@ class Rules(NamedTuple):
     oracle_params: NDArray[np.float64]
     reward_params: NDArray[np.float64]
     dual_norm: float
+    threshold: float  # Q
+    moving_threshold: int  # the entry that gives Q at time t, or 0
     delta: float
     tau_origin: int
     tolerance: float  # 0 stands for 1/sqrt(tau)
     relaxation: float
     sweep_limit: int
     warm_start: bool
+
+
+@inlined
+def threshold_at(rules, t, average, out):
+    """Q at time t: a constant, or the Lipschitz constant of a reward that changes with time."""
+    if rules.moving_threshold == 0:
+        return rules.threshold
+    call_entry(rules.moving_threshold, t - rules.tau_origin, average, rules.reward_params, out)
+    return out[0]
 
 
 @inlined
@@ -99,7 +110,7 @@ def step(counts, memory, buffers, rules, t, local, pair, next_state):
 
 
 @kernel
-def plan(counts, memory, records, buffers, region, work, rules, threshold, ended):
+def plan(counts, memory, records, buffers, region, work, rules, ended):
     """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
     t = memory.clock[TIME]
     tau = t - rules.tau_origin
@@ -139,7 +150,7 @@ def plan(counts, memory, records, buffers, region, work, rules, threshold, ended
     for k in range(memory.theta.shape[0]):
         memory.reference[k] = memory.theta[k]
     memory.gauge[DRIFT] = 0.0
-    memory.gauge[THRESHOLD] = threshold
+    memory.gauge[THRESHOLD] = threshold_at(rules, t, memory.average, buffers.response)
     memory.clock[PLANNED] = 1
     if episode > 0:
         records.ended[episode - 1] = ended
@@ -153,18 +164,18 @@ def plan(counts, memory, records, buffers, region, work, rules, threshold, ended
 
 
 @kernel
-def ready(counts, memory, records, buffers, region, work, rules, threshold):
+def ready(counts, memory, records, buffers, region, work, rules):
     """Make sure that there is a policy to follow at the present time."""
     clock = memory.clock
     if clock[PLANNED] == 0:
         ended = BY_RESTART
     else:
         pair = rules.first_pair[clock[STATE]] + memory.policy[clock[STATE]]
-        gauge = memory.gauge
-        ended = verdict(counts.visits, counts.fresh, pair, gauge[DRIFT], gauge[THRESHOLD], clock[LEARNING] != 0)
+        limit = threshold_at(rules, clock[TIME], memory.average, buffers.response)
+        ended = verdict(counts.visits, counts.fresh, np.uint64(pair), memory.gauge[DRIFT], limit, clock[LEARNING] != 0)
     if ended == 0:
         return DONE
-    return plan(counts, memory, records, buffers, region, work, rules, threshold, ended)
+    return plan(counts, memory, records, buffers, region, work, rules, ended)
 
 
 @kernel
@@ -174,7 +185,9 @@ def observe_once(counts, memory, buffers, rules, next_state):
         return POOL_FULL
     clock = memory.clock
     t = clock[TIME]
-    memory.gauge[DRIFT] += step(counts, memory, buffers, rules, t, t - clock[ORIGIN], clock[PENDING], next_state)
+    memory.gauge[DRIFT] += step(
+        counts, memory, buffers, rules, t, t - clock[ORIGIN], np.uint64(clock[PENDING]), next_state
+    )
     clock[TIME] = t + 1
     clock[STATE] = next_state
     clock[PENDING] = -1
@@ -192,13 +205,13 @@ def spent(total, budget):
 
 @kernel
 def run(
-    counts, memory, records, buffers, region, work, rules, threshold, steps, python_plans, budget,
+    counts, memory, records, buffers, region, work, rules, steps, budget,
     rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
 ):  # fmt: skip
     """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
 
-    There must be a plan. With `python_plans` it comes back whenever another is due. With a finite `budget` it
-    comes back as soon as the total of some outcome after the first is within one of it.
+    There must be a plan. With a finite `budget` it comes back as soon as the total of some outcome after the first
+    is within one of it.
     """
     clock = memory.clock
     gauge = memory.gauge
@@ -209,7 +222,8 @@ def run(
     origin = clock[ORIGIN]
     state = clock[STATE]
     drift = gauge[DRIFT]
-    limit = gauge[THRESHOLD]
+    limit = rules.threshold
+    moving = rules.moving_threshold != 0
     last = t + steps
     swept = 0
     reason = DONE
@@ -218,19 +232,20 @@ def run(
         if limited and spent(memory.total, budget):
             reason = BUDGET_GONE
             break
-        pair = first_pair[state] + policy[state]
-        ended = verdict(counts.visits, counts.fresh, pair, drift, limit, learning)
+        pair = first_pair[np.uint64(state)] + policy[np.uint64(state)]
+        if moving:
+            limit = threshold_at(rules, t, memory.average, buffers.response)
+        ended = verdict(counts.visits, counts.fresh, np.uint64(pair), drift, limit, learning)
         if ended != 0:
-            if python_plans or swept > _ENOUGH:
-                reason = EPISODE_OVER
+            if swept > _ENOUGH:
+                reason = ENOUGH
                 break
             clock[TIME] = t
-            reason = plan(counts, memory, records, buffers, region, work, rules, threshold, ended)
+            reason = plan(counts, memory, records, buffers, region, work, rules, ended)
             if reason != DONE:
                 break
             swept += int(work.found[2]) * counts.visits.shape[0]
             drift = 0.0
-            limit = threshold
             pair = first_pair[state] + policy[state]
         if lacks_room(counts.pool_state, counts.end):
             reason = POOL_FULL
@@ -238,7 +253,7 @@ def run(
         next_state = sample(
             rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, buffers.outcome
         )
-        drift += step(counts, memory, buffers, rules, t, t - origin, pair, next_state)
+        drift += step(counts, memory, buffers, rules, t, t - origin, np.uint64(pair), next_state)
         t += 1
         state = next_state
     clock[TIME] = t

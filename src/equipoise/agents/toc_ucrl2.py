@@ -30,7 +30,7 @@ from equipoise._numbers import real
 from equipoise.agents._kernels import (
     BUDGET_GONE,
     DONE,
-    EPISODE_OVER,
+    ENOUGH,
     NOT_CONVERGED,
     NOT_FINITE,
     POOL_FULL,
@@ -293,9 +293,8 @@ class TocUCRL2(Agent):
     def _be_ready(self) -> None:
         """Lines 4 to 10: make sure that the policy is one to follow at the present time."""
         self._begin_phase_if_due()
-        threshold = self._threshold_now()
         while reason := ready(
-            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules, threshold
+            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules
         ):
             self._make_room(reason)
 
@@ -303,20 +302,12 @@ class TocUCRL2(Agent):
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
         self._be_ready()
         left = self._steps_left_in_phase()
-        python_plans = self.threshold is None and self.reward.at(2) is not self.reward
         reason = run(
             self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules,
-            self._threshold_now(), steps if left is None else min(steps, left), python_plans, budget, rng,
-            *sampling_arrays(model),
+            steps if left is None else min(steps, left), budget, rng, *sampling_arrays(model),
         )  # fmt: skip
-        if reason not in (DONE, EPISODE_OVER, BUDGET_GONE):
+        if reason not in (DONE, ENOUGH, BUDGET_GONE):
             self._make_room(reason)
-
-    def _threshold_now(self) -> float:
-        """Q for an episode that starts now."""
-        if self.threshold is not None:
-            return self.threshold
-        return self.reward.at(self.t - self._rules.tau_origin).lipschitz
 
     def _steps_left_in_phase(self) -> int | None:
         """Until the oracle starts anew; None if it never does."""
@@ -356,6 +347,7 @@ class TocUCRL2(Agent):
     def _set_up_phase(self) -> None:
         self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
         step = self._phase.oracle.kernel(self.reward)
+        moving = self.reward.kernels.lipschitz
         self._rules = Rules(
             first_pair=self.space.first_pair,
             known_mask=self.space.known_mask,
@@ -368,6 +360,8 @@ class TocUCRL2(Agent):
             oracle_params=step.params,
             reward_params=self.reward.params,
             dual_norm=dual(self.reward.norm),
+            threshold=self.reward.lipschitz if self.threshold is None else self.threshold,
+            moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
             delta=self.delta * self._phase.share,
             tau_origin=0 if self._phase.inherit else int(self._memory.clock[ORIGIN]),
             tolerance=self.tolerance or 0.0,

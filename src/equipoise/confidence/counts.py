@@ -91,8 +91,8 @@ def count(fresh, block_first, block_used, block_room, pool_state, pool_count, en
     begin = block_first[pair]
     used = block_used[pair]
     for i in range(begin, begin + used):
-        if pool_state[i] == next_state:
-            pool_count[i] += 1
+        if pool_state[np.uint64(i)] == next_state:
+            pool_count[np.uint64(i)] += 1
             return
     if used == block_room[pair]:
         moved = end[USED]

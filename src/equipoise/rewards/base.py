@@ -33,11 +33,15 @@ Vector = NDArray[np.float64]
 
 
 class RewardKernels(NamedTuple):
-    """The compiled entries of a reward; `value` writes one number, the others K."""
+    """The compiled entries of a reward; `value` writes one number, `gradient` and `conjugate_argmax` K.
+
+    A reward that changes with time also has an entry that writes its Lipschitz constant at time t.
+    """
 
     value: Entry
     gradient: Entry
     conjugate_argmax: Entry
+    lipschitz: Entry | None = None
 
 
 class Vertices(NamedTuple):

@@ -94,7 +94,14 @@ def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
             out[k] = min(1.0, max(0.0, np.exp(y) - mu))
 
 
+@entry
+def _lipschitz(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    mu = _smoothing(t, n, params[0])
+    out[0] = max(-np.log(mu), np.log1p(mu) + 1.0 / (1.0 + mu)) / params[1]
+
+
 _KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+_ANYTIME: Final = RewardKernels(_value, _gradient, _conjugate_argmax, _lipschitz)
 
 
 @final
@@ -135,7 +142,7 @@ class Entropy(Reward):
     @property
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
-        return _KERNELS
+        return _ANYTIME if self.mu is None else _KERNELS
 
     def at(self, t: int) -> Entropy:
         """Return the reward in force at time `t`; itself unless mu is None."""
