@@ -18,6 +18,7 @@ from equipoise import oracles as o
 from tests.reference import oracles as ref_oracles
 from tests.reference import rewards as ref_rewards
 from tests.reference.toc_ucrl2 import Reference
+from tests.reference.ucrl2 import UCRL2
 
 ROUNDING = 1e-9
 K = 3
@@ -80,6 +81,9 @@ def cases() -> list[Case]:
     add("TMD-knapsack", eq.rewards.Knapsack(K, 0.4), o.TunedMirrorDescent(o.SlackSimplex(), horizon), knapsack,
         lambda: ref_oracles.TunedMirrorDescent(knapsack, ref_oracles.knapsack_simplex(K, 0.4), horizon))  # fmt: skip
 
+    add("TMD-cross", eq.rewards.BottomSum(K, 2), o.TunedMirrorDescent(o.CrossPolytope(), horizon), bottom,
+        lambda: ref_oracles.TunedMirrorDescent(bottom, ref_oracles.CrossPolytope(K, 2.0), horizon))  # fmt: skip
+
     def simplex(length):
         return ref_oracles.TunedMirrorDescent(bottom, ref_oracles.SignedSimplex(K, 2.0), length)
 
@@ -118,6 +122,38 @@ def test_every_oracle(case, threshold):
     agent = eq.TocUCRL2(model.space, case.reward, case.oracle, threshold)
     reference = Reference(model.n_actions, K, model.start, case.ref_reward, case.ref_oracle(), threshold)
     compare(model, agent, reference, steps=2000, seed=5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_every_oracle_on_random_worlds(case, seed):
+    rng = np.random.default_rng([seed, 7])
+    n_states = int(rng.integers(1, 7))
+    model = eq.models.garnet(n_states, int(rng.integers(1, 4)), int(rng.integers(1, n_states + 1)), K, seed=100 + seed)
+    threshold = float(rng.choice([0.1, 0.7, 3.0]))
+    agent = eq.TocUCRL2(model.space, case.reward, case.oracle, threshold)
+    reference = Reference(model.n_actions, K, model.start, case.ref_reward, case.ref_oracle(), threshold)
+    compare(model, agent, reference, steps=1000, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_linear_reward_gives_ucrl2(seed):
+    """The same policies as UCRL2 with these regions, written down on its own."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=K)
+    model = eq.models.garnet(5, 3, 3, K, seed=seed)
+    agent = eq.TocUCRL2(model.space, eq.rewards.Linear(weights), delta=0.1)
+    reference = UCRL2(model.n_actions, weights, model.start, 0.1)
+    world = model.world(seed)
+    for t in range(1, 3001):
+        action = agent.act(world.state)
+        assert action == reference.act(world.state), f"time {t}"
+        assert agent.policy.tolist() == reference.policy.tolist()
+        outcomes, state = world.step(action)
+        agent.observe(outcomes, state)
+        reference.observe(outcomes, state)
+    assert agent.episode_starts.tolist() == reference.episode_starts
+    np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(6))

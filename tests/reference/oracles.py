@@ -147,6 +147,21 @@ class SlackSimplex:
         return theta
 
 
+class CrossPolytope:
+    """theta = sum over signs and k of lambda_(sign,k) sign L e_k: multiplicative weights on the vertices of the 1-ball.
+
+    lambda_(sign,k) is proportional to exp(-(sqrt(log 2K) / T^(2/3)) sign Z_k).
+    """
+
+    def __init__(self, n_outcomes: int, lipschitz: float) -> None:
+        self.n_outcomes, self.lipschitz = n_outcomes, lipschitz
+
+    def theta(self, total: Array, horizon: float) -> Array:
+        rate = math.sqrt(math.log(2 * self.n_outcomes)) / horizon ** (2 / 3)
+        weights = softmax(np.concatenate([-rate * total, rate * total]))
+        return self.lipschitz * (weights[: self.n_outcomes] - weights[self.n_outcomes :])
+
+
 def target_distance_simplex(n_outcomes: int) -> SlackSimplex:
     """Build the map for TargetDistance in the inf-norm: theta = -lambda, lambda >= 0, sum lambda <= 1."""
     return SlackSimplex(np.zeros(n_outcomes), range(n_outcomes), -np.ones(n_outcomes))
