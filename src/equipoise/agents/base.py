@@ -110,3 +110,32 @@ class Agent(abc.ABC):
         if wrong.size:
             raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
         return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
+
+
+# Positions in the clock of a `ClockedAgent`.
+TIME, STATE, PENDING = 0, 1, 2
+
+
+class ClockedAgent(Agent):
+    """An agent that keeps the time, its state and the pair that waits to be observed in an array of three."""
+
+    _clock: NDArray[np.int64]
+
+    @property
+    def t(self) -> int:
+        """The time of the next step, from 1."""
+        return int(self._clock[TIME])
+
+    @property
+    def state(self) -> int:
+        """The state in which the next step will be taken."""
+        return int(self._clock[STATE])
+
+    @property
+    def pending(self) -> bool:
+        """Whether an action waits to be observed."""
+        return bool(self._clock[PENDING] >= 0)
+
+    def _start_clock(self) -> None:
+        self._clock = np.array([1, self.space.start, -1])
+        self._guard = threading.Lock()

@@ -17,7 +17,6 @@ The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the opti
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from typing import Any, cast, final
 
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import kernel
-from equipoise.agents.base import Agent
+from equipoise.agents.base import PENDING, STATE, TIME, ClockedAgent
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
@@ -36,9 +35,6 @@ from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex
 from equipoise.rewards.knapsack import Knapsack
-
-# Positions in the clock.
-TIME, STATE, PENDING = 0, 1, 2
 
 
 @kernel
@@ -62,7 +58,7 @@ def _idle(
 
 
 @final
-class KnapsackAgent(Agent):
+class KnapsackAgent(ClockedAgent):
     """Earn under budgets that are never exceeded.
 
     Parameters
@@ -111,25 +107,9 @@ class KnapsackAgent(Agent):
         threshold = self.reward.lipschitz
         told = _with_known_nulls(space, self.null_actions)
         self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
-        self._clock = np.array([1, space.start, -1])
-        self._guard = threading.Lock()
+        self._start_clock()
 
     # -- what a user may look at ---------------------------------------------------------------------
-
-    @property
-    def t(self) -> int:
-        """The time of the next step, from 1."""
-        return int(self._clock[TIME])
-
-    @property
-    def state(self) -> int:
-        """The state in which the next step will be taken."""
-        return int(self._clock[STATE])
-
-    @property
-    def pending(self) -> bool:
-        """Whether an action waits to be observed."""
-        return bool(self._clock[PENDING] >= 0)
 
     @property
     def horizon(self) -> int:

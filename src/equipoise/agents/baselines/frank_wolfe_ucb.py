@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import call_entry, inlined, kernel
-from equipoise.agents.baselines.simple import STATE, TIME, SimpleAgent
+from equipoise.agents.base import STATE, TIME
+from equipoise.agents.baselines.simple import SimpleAgent
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space

@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents.baselines.simple import STATE, TIME, SimpleAgent
+from equipoise.agents.base import STATE, TIME
+from equipoise.agents.baselines.simple import SimpleAgent
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
 from equipoise.models.world import sampling_arrays

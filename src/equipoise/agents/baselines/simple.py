@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import threading
+import abc
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise.agents.base import Agent
+from equipoise.agents.base import PENDING, TIME, ClockedAgent
 from equipoise.errors import ParameterError, RewardError
 from equipoise.models.base import Space
 from equipoise.rewards.base import Reward
 
-TIME, STATE, PENDING = 0, 1, 2
 
-
-class SimpleAgent(Agent):
+class SimpleAgent(ClockedAgent):
     """An agent without episodes; a subclass chooses actions and has a compiled loop."""
 
     def __init__(self, space: Space, reward: Reward) -> None:
@@ -28,23 +26,7 @@ class SimpleAgent(Agent):
         self.reward = reward
         self._total = np.zeros(space.n_outcomes)
         self._outcome = np.zeros(space.n_outcomes)
-        self._clock = np.array([1, space.start, -1])
-        self._guard = threading.Lock()
-
-    @property
-    def t(self) -> int:
-        """The time of the next step, from 1."""
-        return int(self._clock[TIME])
-
-    @property
-    def state(self) -> int:
-        """The state in which the next step will be taken."""
-        return int(self._clock[STATE])
-
-    @property
-    def pending(self) -> bool:
-        """Whether an action waits to be observed."""
-        return bool(self._clock[PENDING] >= 0)
+        self._start_clock()
 
     @property
     def average(self) -> NDArray[np.float64]:
@@ -66,9 +48,9 @@ class SimpleAgent(Agent):
         self._total += vector
         self._clock[:] = self._clock[TIME] + 1, after, -1
 
+    @abc.abstractmethod
     def _choose(self) -> int:
         """The pair of the present state to take."""
-        raise NotImplementedError
 
     def _learn(self, pair: int, outcome: NDArray[np.float64]) -> None:
         """What an observation teaches; nothing, unless a subclass says so."""

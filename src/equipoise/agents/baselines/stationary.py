@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import inlined, kernel
 from equipoise._numbers import SEEDS, whole
-from equipoise.agents.baselines.simple import STATE, TIME, SimpleAgent
+from equipoise.agents.base import STATE, TIME
+from equipoise.agents.baselines.simple import SimpleAgent
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
