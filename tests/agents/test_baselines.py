@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -65,6 +68,17 @@ def test_bandit_regret_falls():
         run = eq.simulate(model, agent, 10**5, checkpoints=[10**3, 10**5])
         assert run.regret(1.0)[1] < run.regret(1.0)[0]
         assert run.regret(1.0)[1] < 1e-4
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_copy_goes_its_own_way_and_a_pickle_goes_on(name):
+    model = eq.models.garnet(5, 3, 3, 3, seed=2)
+    agent = MAKERS[name](model.space)
+    eq.simulate(model, agent, 100, seed=6)
+    twins = [copy.copy(agent), pickle.loads(pickle.dumps(agent))]
+    runs = [eq.simulate(model, one, 100, seed=6).outcomes[-1] for one in (*twins, agent)]
+    assert np.array_equal(runs[0], runs[2])
+    assert np.array_equal(runs[1], runs[2])
 
 
 def test_round_robin_takes_every_action_alike():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -157,6 +158,17 @@ def test_a_null_action_that_yields_something_is_refused():
     agent = eq.KnapsackAgent(model.space, 0.001, 100, null_actions=0)
     with pytest.raises(eq.EquipoiseError, match="a null action must yield and consume nothing"):
         eq.simulate(model, agent, 100)
+
+
+def test_a_copy_is_another_agent():
+    model = random_world(1, fractional=True)
+    agent = eq.KnapsackAgent(model.space, 0.3, 100, 0)
+    eq.simulate(model, agent, 40)
+    twin = copy.copy(agent)
+    eq.simulate(model, twin, 60)
+    assert (agent.t, twin.t) == (41, 101)
+    eq.simulate(model, agent, 60)
+    assert np.array_equal(agent.average, twin.average)
 
 
 def test_files(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import copy
 import threading
 from collections.abc import Iterator
 
@@ -135,6 +136,16 @@ class ClockedAgent(Agent):
     def pending(self) -> bool:
         """Whether an action waits to be observed."""
         return bool(self._clock[PENDING] >= 0)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: part for name, part in self.__dict__.items() if name != "_guard"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._guard = threading.Lock()
+
+    def __copy__(self) -> ClockedAgent:
+        return copy.deepcopy(self)
 
     def _start_clock(self) -> None:
         self._clock = np.array([1, self.space.start, -1])
