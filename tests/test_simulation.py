@@ -153,6 +153,8 @@ def test_log_spaced_times(first, extra):
         ({"steps": True}, "steps: got True"),
         ({"seed": -1}, "seed: got -1"),
         ({"seed": "x"}, "seed: got 'x'"),
+        ({"checkpoints": 5}, "checkpoints: got 5; a sequence"),
+        ({"checkpoints": [1.5]}, "checkpoints: got 1.5"),
         ({"checkpoints": [5, 5]}, "checkpoints: they must increase"),
         ({"checkpoints": [0, 5]}, "lie in 1 to 10"),
         ({"checkpoints": [5, 11]}, "lie in 1 to 10"),

@@ -65,7 +65,7 @@ def write_npz(
         "content": dict(header),
     }
     members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
-    target = Path(path)
+    target = _checked_path(path)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         with partial.open("xb") as handle:
@@ -91,7 +91,7 @@ def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dic
     FileError
         When the file is missing, cut short, damaged, of another kind, or of a later version.
     """
-    source = Path(path)
+    source = _checked_path(path)
     try:
         with zipfile.ZipFile(source) as archive:
             names = {Path(name).stem if name.endswith(".npy") else name for name in archive.namelist()}
@@ -115,6 +115,17 @@ def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dic
         raise FileError(f"{source}: cannot be read ({error.strerror or error})") from error
     except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError) as error:
         raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({error})") from None
+
+
+def _checked_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a file, or an error that names what was given."""
+    try:
+        checked = Path(os.fspath(path))
+    except TypeError:
+        raise FileError(f"path: got {path!r}; the path of a file is needed") from None
+    if not checked.name or "\0" in str(checked):
+        raise FileError(f"path: got {str(path)!r}; it names no file")
+    return checked
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -189,7 +189,10 @@ def _check_call(model: Model, agent: Agent, steps: int, seed: Seed) -> None:
 def _checked_marks(checkpoints: Sequence[int] | NDArray[np.int64] | None, done: int, last: int) -> NDArray[np.int64]:
     if checkpoints is None:
         return log_spaced(done + 1, last)
-    marks = np.array([whole(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64)
+    try:
+        marks = np.array([whole(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64)
+    except TypeError:
+        raise ParameterError(f"checkpoints: got {checkpoints!r}; a sequence of whole numbers is needed") from None
     if marks.size and (np.any(np.diff(marks) <= 0) or marks[0] <= done or marks[-1] > last):
         raise ParameterError(f"checkpoints: they must increase and lie in {done + 1} to {last}")
     return marks

@@ -183,6 +183,14 @@ class TestForeignFiles:
             eq.TocUCRL2.load(saved)
 
 
+@pytest.mark.parametrize("path", [None, 5, "", "/", "a\0b"])
+def test_paths_that_name_no_file(path):
+    agent = makers()["FW"](eq.models.bandit(K).space)
+    for call in (agent.save, eq.TocUCRL2.load, eq.Model.load):
+        with pytest.raises(eq.EquipoiseError, match="path: got"):
+            call(path)
+
+
 def test_a_failed_save_leaves_the_old_file(tmp_path):
     model = eq.models.bandit(K)
     agent = makers()["FW"](model.space)
