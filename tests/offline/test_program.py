@@ -36,6 +36,13 @@ WORLDS = {
     "garnet(60)": models.garnet(60, 4, 5, 8, seed=3),
     "grid": models.grid(5, 5),
     "grid, three goals": models.grid(6, 6, goals=[(0, 5), (5, 0), (5, 5)]),
+    "queue": models.queue(),
+    "inventory": models.inventory(),
+    "scheduler": models.scheduler(),
+    "patrol": models.patrol(),
+    "sites": models.sites(),
+    "pricing": models.pricing(),
+    "bidding": models.bidding(),
 }
 
 
