@@ -168,7 +168,6 @@ def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bo
     if scalar:
 
         def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            out[0] = np.nan
             try:
                 out[0] = call(carray(x, n), carray(params, n_params))
             except Exception:

@@ -144,9 +144,13 @@ def simulate(
     with agent._alone(), _interruptible() as stop, _progress(steps, progress) as show:
         while agent.t <= last and not stop.is_set():
             target = int(marks[len(rows)]) if len(rows) < marks.size else last
+            asked = min(target - agent.t + 1, stretch)
             started = time.perf_counter()
-            agent._run(model, rng, min(target - agent.t + 1, stretch))
-            stretch = max(1, 2 * stretch if time.perf_counter() - started < _STRETCH else stretch // 2)
+            agent._run(model, rng, asked)
+            if time.perf_counter() - started > _STRETCH:
+                stretch = max(1, asked // 2)
+            elif asked == stretch:  # a call cut short by a checkpoint says nothing of longer ones
+                stretch *= 2
             if len(rows) < marks.size and agent.t - 1 == target:
                 times.append(target)
                 rows.append(agent.average)

@@ -124,10 +124,8 @@ def plan(counts, memory, records, buffers, region, work, rules, ended):
             return NOT_FINITE
     n_states = memory.policy.shape[0]
     fill(
-        rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts.visits,
-        counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state, counts.pool_count,
-        rules.floats, rules.ints, region.first, region.successor, region.lo, region.hi, region.rest, region.v_lo,
-        region.v_hi,
+        rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts, rules.floats,
+        rules.ints, region,
     )  # fmt: skip
     optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
     for s in range(n_states):

@@ -12,29 +12,22 @@ from equipoise.models.base import Space
 
 
 @inlined
-def fill(
-    address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
-    pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
-):  # fmt: skip
+def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region):
     """Call the kernel at `address`; its arguments are those of `confidence.base.SIGNATURE`."""
     call_address(
         address,
         (
-            tau, delta, n_states, visits.shape[0], sums.shape[1], known_mask, known_outcomes, visits, fresh, sums,
-            block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+            tau, delta, n_states, counts.visits.shape[0], counts.sums.shape[1], known_mask, known_outcomes,
+            counts.visits, counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state,
+            counts.pool_count, floats, ints, region.first, region.successor, region.lo, region.hi, region.rest,
+            region.v_lo, region.v_hi,
         ),
     )  # fmt: skip
 
 
 @kernel
-def _fill_once(
-    address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
-    pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
-):  # fmt: skip
-    fill(
-        address, tau, delta, n_states, known_mask, known_outcomes, visits, fresh, sums, block_first, block_used,
-        pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
-    )  # fmt: skip
+def _fill_once(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region):
+    fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region)
 
 
 def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, delta: float) -> Region:
@@ -42,8 +35,7 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
     room = max(int(counts.end[SEEN]), confidence.listed)
     region = empty_region(space.n_pairs, space.n_outcomes, room)
     _fill_once(
-        confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts.visits,
-        counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state, counts.pool_count,
-        confidence.floats, confidence.ints, *region,
+        confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts,
+        confidence.floats, confidence.ints, region,
     )  # fmt: skip
     return region
