@@ -1,6 +1,7 @@
 """What an agent is: it acts, it observes, and `simulate` can run it compiled.
 
-`act` and `observe` alternate, and what cannot have happened is refused before anything changes.
+`act` and `observe` alternate, and what cannot have happened is refused before anything changes. `arguments` says how
+an agent was made, and `save` and `load` keep it: any agent can be described, stopped and gone on with.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import abc
 import contextlib
 import copy
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +76,55 @@ class Agent(abc.ABC):
     @abc.abstractmethod
     def observe(self, outcomes: ArrayLike, next_state: int) -> None:
         """Take in the outcomes of the last action and the state it led to."""
+
+    @abc.abstractmethod
+    def arguments(self) -> Mapping[str, Any]:
+        """The constructor's arguments but for the space and the reward: numbers, lists, None or components.
+
+        >>> import equipoise as eq
+        >>> agent = eq.agents.baselines.FrankWolfeUCB(eq.models.bandit(2).space, eq.rewards.Quadratic([0.5, 0.5]))
+        >>> agent.arguments()
+        {'delta': 0.05}
+        >>> twin = type(agent)(agent.space, agent.reward, **agent.arguments())
+        """
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit."""
+        from equipoise.agents.checkpoint import save_agent
+
+        save_agent(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, reward: Reward | None = None) -> Self:
+        """Read an agent of this class written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        reward : Reward, optional
+            Needed only if the agent's reward was a `Custom` one, whose functions are not saved.
+
+        Raises
+        ------
+        FileError
+            When the file is missing, damaged, or holds something else.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equipoise as eq
+        >>> model = eq.models.bandit(2)
+        >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+        >>> run = eq.simulate(model, agent, 100)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     agent.save(f"{folder}/agent.npz")
+        ...     eq.agents.baselines.RoundRobin.load(f"{folder}/agent.npz").t
+        101
+        """
+        from equipoise.agents.checkpoint import load_agent
+
+        return load_agent(cls, path, reward)
 
     @abc.abstractmethod
     def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:

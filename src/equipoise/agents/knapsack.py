@@ -16,8 +16,7 @@ The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the opti
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast, final
 
 import numpy as np
@@ -155,6 +154,17 @@ class KnapsackAgent(ClockedAgent):
             raise ParameterError(f"best: got {type(best).__name__}; the result of solve_knapsack is needed")
         return self.horizon * float(optimum) - self.earned
 
+    def arguments(self) -> Mapping[str, Any]:
+        """All of them; a null action for every state."""
+        return {
+            "budget": self.budget,
+            "horizon": self.horizon,
+            "null_actions": self.null_actions.tolist(),
+            "delta": self._inner.delta,
+            "confidence": self._inner.confidence,
+            "tolerance": self._inner.tolerance,
+        }
+
     def __repr__(self) -> str:
         return (
             f"KnapsackAgent({self.space.n_states} states, {self.space.n_pairs} pairs, budget={self.budget}, "
@@ -189,21 +199,6 @@ class KnapsackAgent(ClockedAgent):
         nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
         if not _idle(steps, *nulls, rng, *sampling_arrays(model)):
             raise self._not_null(self.state, outcome)
-
-    # -- keeping --------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, atomically."""
-        from equipoise.agents.checkpoint import save_knapsack_agent
-
-        save_knapsack_agent(self, path)
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> KnapsackAgent:
-        """Read an agent written by `save`; it goes on bit for bit."""
-        from equipoise.agents.checkpoint import load_knapsack_agent
-
-        return load_knapsack_agent(path)
 
     # -- inside ---------------------------------------------------------------------------------------
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import threading
-from typing import Final, final
+from collections.abc import Mapping
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -222,6 +222,17 @@ class TocUCRL2(Agent):
         """How often each pair was visited (since the last restart, under `Doubling` with fresh counts)."""
         return self._counts.visits + self._counts.fresh
 
+    def arguments(self) -> Mapping[str, Any]:
+        """All of them, the oracle, the confidence and the planner as they are in force."""
+        return {
+            "oracle": self.oracle,
+            "threshold": self.threshold,
+            "delta": self.delta,
+            "confidence": self.confidence,
+            "tolerance": self.tolerance,
+            "planner": self.planner,
+        }
+
     def __repr__(self) -> str:
         return (
             f"TocUCRL2({self.space.n_states} states, {self.space.n_pairs} pairs, {self.reward!r}, {self.oracle!r}, "
@@ -264,29 +275,6 @@ class TocUCRL2(Agent):
             self._buffers.outcome[:] = vector
             while observe_once(self._counts, self._memory, self._buffers, self._rules, after) != DONE:
                 self._make_room(POOL_FULL)
-
-    # -- keeping --------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit."""
-        from equipoise.agents.checkpoint import save_agent
-
-        save_agent(self, path)
-
-    @staticmethod
-    def load(path: str | os.PathLike[str], *, reward: Reward | None = None) -> TocUCRL2:
-        """Read an agent written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        reward : Reward, optional
-            Needed only if the agent's reward was a `Custom` one, whose functions are not saved.
-        """
-        from equipoise.agents.checkpoint import load_agent
-
-        return load_agent(path, reward)
 
     # -- episodes -------------------------------------------------------------------------------------
 

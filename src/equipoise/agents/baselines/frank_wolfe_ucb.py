@@ -13,7 +13,8 @@ same shape with a constant in place of log t.) Ties go to the lowest arm.
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,18 @@ class FrankWolfeUCB(SimpleAgent):
         self._sums = np.zeros((space.n_pairs, space.n_outcomes))
         self._mean = np.zeros(space.n_outcomes)
         self._gradient = np.zeros(space.n_outcomes)
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The level."""
+        return {"delta": self.delta}
+
+    def _memory(self) -> dict[str, NDArray[Any]]:
+        return super()._memory() | {"visits": self._visits, "sums": self._sums}
+
+    def _sound(self) -> bool:
+        counted = np.all(self._visits >= 0) and sum(self._visits.tolist()) == self.t - 1
+        summed = np.all((self._sums >= 0.0) & (self._sums <= self._visits[:, None]))
+        return super()._sound() and bool(counted and summed)
 
     def _choose(self) -> int:
         return int(

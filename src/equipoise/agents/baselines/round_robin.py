@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Mapping
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents.base import STATE, TIME
+from equipoise.agents.base import PENDING, STATE, TIME
 from equipoise.agents.baselines.simple import SimpleAgent
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
@@ -58,6 +60,20 @@ class RoundRobin(SimpleAgent):
     def __init__(self, space: Space, reward: Reward) -> None:
         super().__init__(space, reward)
         self._turn = np.zeros(space.n_states, dtype=np.int64)
+
+    def arguments(self) -> Mapping[str, Any]:
+        """None."""
+        return {}
+
+    def _memory(self) -> dict[str, NDArray[Any]]:
+        return super()._memory() | {"turn": self._turn}
+
+    def _sound(self) -> bool:
+        counts = np.diff(self.space.first_pair)
+        if not (super()._sound() and np.all((self._turn >= 0) & (self._turn < counts))):
+            return False
+        taken = self.space.first_pair[self.state] + (self._turn[self.state] - 1) % counts[self.state]
+        return not self.pending or bool(self._clock[PENDING] == taken)
 
     def _choose(self) -> int:
         return int(_turn(self.space.first_pair, self._turn, self.state))

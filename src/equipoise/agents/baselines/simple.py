@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,14 @@ class SimpleAgent(ClockedAgent):
         self._learn(int(self._clock[PENDING]), vector)
         self._total += vector
         self._clock[:] = self._clock[TIME] + 1, after, -1
+
+    def _memory(self) -> dict[str, NDArray[Any]]:
+        """The arrays that decide what comes next, by name; a checkpoint keeps them."""
+        return {"clock": self._clock, "total": self._total}
+
+    def _sound(self) -> bool:
+        """Whether these arrays can have come about, given that the clock can; n numbers in [0, 1] sum to at most n."""
+        return bool(np.all((self._total >= 0.0) & (self._total <= self.t - 1)))
 
     @abc.abstractmethod
     def _choose(self) -> int:

@@ -9,14 +9,15 @@ It ignores the balance reached so far. The paper's point is that no such policy 
 from __future__ import annotations
 
 import itertools
-from typing import final
+from collections.abc import Mapping
+from typing import Any, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import inlined, kernel
 from equipoise._numbers import SEEDS, whole
-from equipoise.agents.base import STATE, TIME
+from equipoise.agents.base import PENDING, STATE, TIME
 from equipoise.agents.baselines.simple import SimpleAgent
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
@@ -81,13 +82,26 @@ class StationaryAgent(SimpleAgent):
 
     def __init__(self, space: Space, reward: Reward, policy: ArrayLike | None = None, seed: int = 0) -> None:
         super().__init__(space, reward)
-        entropy = whole(seed, "seed", 0, SEEDS, error=ParameterError)
+        self.seed = whole(seed, "seed", 0, SEEDS, error=ParameterError)
         counts = np.diff(space.first_pair)
         uniform = np.repeat(1.0 / counts, counts)
+        self._told = policy is not None
         self.policy = uniform if policy is None else _checked_policy(space, policy)
         self._cumulative = _cumulated(self.policy, space.first_pair)
         # spawned, so that it is another stream than a world's of the same seed
-        self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy).spawn(1)[0]))
+        self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed).spawn(1)[0]))
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The policy, None if none was given, and the seed."""
+        return {"policy": self.policy.tolist() if self._told else None, "seed": self.seed}
+
+    def _skip_draws(self) -> None:
+        """Move the stream of a new agent on to the present: each action takes one number of it."""
+        cast(np.random.PCG64, self._actions.bit_generator).advance(self.t - 1 + self.pending)
+
+    def _sound(self) -> bool:
+        possible = not self.pending or self.policy[self._clock[PENDING]] > 0.0
+        return super()._sound() and bool(possible)
 
     def _choose(self) -> int:
         return int(_draw(self._actions, self.space.first_pair, self._cumulative, self.state))

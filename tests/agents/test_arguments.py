@@ -1,0 +1,71 @@
+"""Every agent says how it was made, in values that make the same agent again."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent
+from equipoise.confidence.base import Confidence
+from equipoise.oracles.base import Oracle
+from tests.agents.kinds import CASES, HORIZON, take
+
+SPACE = eq.models.bandit(2).space
+REWARD = eq.rewards.Quadratic([0.5, 0.5])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_made_again_it_goes_the_same_way(name):
+    model, make = CASES[name]
+    agent = make()
+    made_of = () if isinstance(agent, eq.KnapsackAgent) else (agent.reward,)
+    twin = type(agent)(agent.space, *made_of, **agent.arguments())
+    assert twin.arguments().keys() == agent.arguments().keys()
+    assert repr(twin.arguments()) == repr(agent.arguments())
+    assert take(agent, model.world(3), 200) == take(twin, model.world(3), 200)
+    ran = [eq.simulate(model, type(agent)(agent.space, *made_of, **one.arguments()), 200, 3) for one in (agent, twin)]
+    assert np.array_equal(ran[0].outcomes, ran[1].outcomes)
+    assert np.array_equal(ran[0].outcomes[-1], agent.average)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_they_are_all_of_the_constructor_s_in_plain_values(name):
+    agent = CASES[name].make()
+    parameters = list(inspect.signature(type(agent)).parameters)
+    assert list(agent.arguments()) == [one for one in parameters if one not in ("space", "reward")]
+    plain = (int, float, list, type(None), Oracle, Confidence, eq.planning.Planner)
+    for value in agent.arguments().values():
+        assert isinstance(value, plain)
+        assert not isinstance(value, np.generic)
+        assert all(type(entry) in (int, float) for entry in (value if isinstance(value, list) else ()))
+
+
+def test_what_they_say():
+    toc = eq.TocUCRL2(SPACE, REWARD, delta=np.float32(0.25), threshold=np.int64(1)).arguments()
+    assert (toc["threshold"], toc["delta"], toc["tolerance"]) == (1.0, 0.25, None)
+    assert {type(toc[name]) for name in ("threshold", "delta")} == {float}
+    assert toc["oracle"] == eq.oracles.FrankWolfe()
+    assert isinstance(toc["confidence"], eq.confidence.Bernstein)
+    assert toc["planner"] == eq.planning.Planner()
+    assert eq.TocUCRL2(SPACE, REWARD).arguments()["threshold"] is None
+    assert eq.TocUCRL2(SPACE, REWARD, threshold=math.inf).arguments()["threshold"] == math.inf
+
+    knapsack = CASES["knapsack"].make().arguments()
+    assert {name: value for name, value in knapsack.items() if name != "confidence"} == {
+        "budget": 0.2,
+        "horizon": HORIZON,
+        "null_actions": [0] * 5,
+        "delta": 0.05,
+        "tolerance": None,
+    }
+
+    assert StationaryAgent(SPACE, REWARD).arguments() == {"policy": None, "seed": 0}
+    told = StationaryAgent(SPACE, REWARD, np.array([1, 0]), seed=np.int64(4)).arguments()
+    assert told == {"policy": [1.0, 0.0], "seed": 4}
+    assert {type(value) for value in (*told["policy"], told["seed"])} == {float, int}
+    assert RoundRobin(SPACE, REWARD).arguments() == {}
+    assert FrankWolfeUCB(SPACE, REWARD, np.float64(0.5)).arguments() == {"delta": 0.5}
