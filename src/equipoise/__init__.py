@@ -8,14 +8,16 @@ agent = eq.TocUCRL2(model.space, reward)
 run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
-from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, theory
+from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, studies, theory
+from equipoise._version import VERSION
 from equipoise.agents import KnapsackAgent, TocUCRL2
 from equipoise.errors import EquipoiseError
 from equipoise.models import Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
 from equipoise.simulation import Run, simulate
+from equipoise.studies import load_results
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Benchmark",
@@ -30,6 +32,7 @@ __all__ = [
     "best_stationary",
     "confidence",
     "errors",
+    "load_results",
     "models",
     "offline",
     "oracles",
@@ -38,5 +41,6 @@ __all__ = [
     "simulate",
     "solve",
     "solve_knapsack",
+    "studies",
     "theory",
 ]

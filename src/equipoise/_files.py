@@ -15,11 +15,12 @@ import json
 import os
 import secrets
 import struct
+import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.lib import format as npy
@@ -28,6 +29,11 @@ from numpy.typing import NDArray
 from equipoise.errors import FileError
 
 _HEADER: Final = "header"
+# What the libraries raise on damaged files; a flipped bit may ask for a password (RuntimeError) or spoil a header.
+_DAMAGE: Final = (
+    zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError, RuntimeError,
+    tokenize.TokenError, SyntaxError,
+)  # fmt: skip
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
 
 
@@ -65,14 +71,26 @@ def write_npz(
         "content": dict(header),
     }
     members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
+    with atomically(path) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in members.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as member:
+                npy.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+@contextlib.contextmanager
+def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes its name when it is complete: on an error whatever was at `path` is still there.
+
+    Raises
+    ------
+    FileError
+        When it cannot be written.
+    """
     target = _checked_path(path)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         with partial.open("xb") as handle:
-            with zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
-                for name, array in members.items():
-                    with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as member:
-                        npy.write_array(member, np.asarray(array), allow_pickle=False)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
         partial.replace(target)
@@ -81,6 +99,12 @@ def write_npz(
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write bytes to exactly `path`, atomically."""
+    with atomically(path) as handle:
+        handle.write(content)
 
 
 def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -113,8 +137,17 @@ def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dic
         raise FileError(f"{source}: there is no such file") from None
     except OSError as error:
         raise FileError(f"{source}: cannot be read ({error.strerror or error})") from error
-    except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({error})") from None
+
+
+def kind_of(path: str | os.PathLike[str]) -> str | None:
+    """What a file says that it holds; None if it says nothing that can be understood."""
+    try:
+        with zipfile.ZipFile(_checked_path(path)) as archive:
+            return str(_header(Path(path), _member(archive, _HEADER))["format"]).removeprefix("equipoise-")
+    except (FileError, OSError, KeyError, *_DAMAGE):
+        return None
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:

@@ -41,3 +41,7 @@ class SolverError(EquipoiseError):
 
 class FileError(EquipoiseError):
     """A file that is missing, truncated, or not one of ours."""
+
+
+class StudyError(EquipoiseError):
+    """A study that is not well formed, or that cannot be run as it is."""

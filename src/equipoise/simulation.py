@@ -13,7 +13,7 @@ import numbers
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol, final
@@ -136,25 +136,18 @@ def simulate(
     done = agent.t - 1
     last = done + int(steps)
     marks = _checked_marks(checkpoints, done, last)
-    rng = stream(model, seed, agent.t)
     times: list[int] = []
     rows: list[NDArray[np.float64]] = []
-    stretch = _FIRST_STRETCH
     began = time.perf_counter()
-    with agent._alone(), _interruptible() as stop, _progress(steps, progress) as show:
-        while agent.t <= last and not stop.is_set():
-            target = int(marks[len(rows)]) if len(rows) < marks.size else last
-            asked = min(target - agent.t + 1, stretch)
-            started = time.perf_counter()
-            agent._run(model, rng, asked)
-            if time.perf_counter() - started > _STRETCH:
-                stretch = max(1, asked // 2)
-            elif asked == stretch:  # a call cut short by a checkpoint says nothing of longer ones
-                stretch *= 2
-            if len(rows) < marks.size and agent.t - 1 == target:
-                times.append(target)
+    walk = stretches(model, agent, last, seed, marks)
+    with _interruptible() as stop, _progress(steps, progress) as show, contextlib.closing(walk):
+        for mark in walk:
+            if mark is not None:
+                times.append(mark)
                 rows.append(agent.average)
             show(agent.t - 1 - done)
+            if stop.is_set():
+                break
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
         times.append(agent.t - 1)
         rows.append(agent.average)
@@ -168,6 +161,32 @@ def simulate(
         steps=agent.t - 1 - done,
         seconds=time.perf_counter() - began,
     )
+
+
+def stretches(
+    model: Model, agent: Agent, last: int, seed: Seed, marks: NDArray[np.int64]
+) -> Generator[int | None, None, None]:
+    """Take steps until `last` of them are taken, about a tenth of a second at a time; nothing is checked here.
+
+    After each stretch the agent is whole, and may be looked at or saved. Yields the mark that was reached, or None. The
+    `marks` are increasing times, none of them behind the agent.
+    """
+    rng = stream(model, seed, agent.t)
+    stretch = _FIRST_STRETCH
+    passed = 0
+    with agent._alone():
+        while agent.t <= last:
+            target = int(marks[passed]) if passed < marks.size else last
+            asked = min(target - agent.t + 1, stretch)
+            started = time.perf_counter()
+            agent._run(model, rng, asked)
+            if time.perf_counter() - started > _STRETCH:
+                stretch = max(1, asked // 2)
+            elif asked == stretch:  # a call cut short by a checkpoint says nothing of longer ones
+                stretch *= 2
+            reached = passed < marks.size and agent.t - 1 == target
+            passed += reached
+            yield target if reached else None
 
 
 def _check_call(model: Model, agent: Agent, steps: int, seed: Seed) -> None:

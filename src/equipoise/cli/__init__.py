@@ -1,0 +1,5 @@
+"""The program `equipoise`: one file a command."""
+
+from equipoise.cli.main import main
+
+__all__ = ["main"]

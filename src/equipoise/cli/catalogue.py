@@ -1,0 +1,69 @@
+"""`equipoise list`: every name that may stand in a study, with its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from equipoise.cli.problem import Json
+from equipoise.errors import StudyError
+from equipoise.studies import vocabulary
+
+_SHELVES: Final[Mapping[str, Callable[[], dict[str, vocabulary.Maker]]]] = {
+    "worlds": vocabulary.worlds,
+    "rewards": vocabulary.reward_families,
+    "oracles": vocabulary.oracle_kinds,
+    "mirror maps": vocabulary.mirror_maps,
+    "confidences": vocabulary.confidences,
+    "agents": vocabulary.agent_kinds,
+}
+
+
+def catalogue(
+    shelf: Annotated[
+        str | None, typer.Argument(help=f"One of {', '.join(_SHELVES)}.", metavar="[WHAT]", show_default="all")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List worlds, rewards, oracles, mirror maps, confidences and agents, with their parameters.
+
+    What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
+    model that a confidence is told. A parameter without a value must be given.
+    """
+    if shelf is not None and shelf not in _SHELVES:
+        raise StudyError(f"got {shelf!r}; one of {', '.join(_SHELVES)} is needed")
+    data = {
+        name: {kind: _about(maker) for kind, maker in sorted(kinds().items())}
+        for name, kinds in _SHELVES.items()
+        if shelf in (None, name)
+    }
+    if as_json:
+        typer.echo(json.dumps(data, indent=1))
+        return
+    console = Console(highlight=False)
+    for name, kinds in data.items():
+        table = Table(title=name, title_justify="left", box=None, show_header=False, padding=(0, 2, 0, 0))
+        for kind, about in kinds.items():
+            values = about["parameters"].items()
+            said = ", ".join(word if value is _REQUIRED else f"{word}={value}" for word, value in values)
+            table.add_row(f"[bold]{kind}[/bold]", about["summary"], f"[dim]{said}[/dim]")
+        console.print(table)
+        console.print()
+
+
+_REQUIRED: Final = "needed"
+
+
+def _about(maker: vocabulary.Maker) -> dict[str, Any]:
+    lines = (inspect.getdoc(maker) or "").splitlines()
+    parameters = {
+        name: _REQUIRED if parameter.default is inspect.Parameter.empty else repr(parameter.default)
+        for name, parameter in vocabulary.parameters(maker).items()
+    }
+    return {"summary": lines[0] if lines else "", "parameters": parameters}

@@ -1,0 +1,58 @@
+"""`equipoise run`: a study, from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from equipoise.studies.display import display, duration, summary
+from equipoise.studies.runner import EVERY, run_study
+from equipoise.studies.spec import read_study
+
+_FAILED, _INTERRUPTED = 3, 130
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file.", metavar="STUDY.toml")],
+    out: Annotated[Path, typer.Option(help="The folder for the results; made if need be.", metavar="DIR")],
+    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Send the work to a Dask scheduler instead, such as tcp://host:8786.", metavar="ADDRESS"),
+    ] = None,
+    every: Annotated[
+        float, typer.Option(help="Save long runs every so many seconds, so that they can go on.", metavar="SECONDS")
+    ] = EVERY,
+) -> None:
+    """Run all of a study that has not been run yet.
+
+    A study lists problems (a world and a reward) and agents; every agent meets every problem with every seed. Each run
+    leaves one Parquet file in DIR/runs.
+
+    It can be stopped at any time, and run again: what is done is not done again, and long runs go on from where they
+    were last saved, with the same numbers as if never stopped. More seeds, or another agent, run only what is new.
+    Several programs may work on the same folder at once, and share the work.
+
+    A run that fails is recorded in DIR/failed and does not stop the others; the exit code is then 3.
+    """
+    console = Console(stderr=True)
+    plan = read_study(study)
+    with display(console) as show:
+        progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, folder=study.parent, show=show)
+    for reason in progress.damaged:
+        console.print(f"done again: {reason}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    for failure in progress.failures:
+        line = f"failed: {failure.problem}, {failure.agent}, seed {failure.seed}: {failure.error}"
+        console.print(line, style="red", highlight=False, markup=False, soft_wrap=True)
+    for reason in progress.unsolved:
+        console.print(f"no optimum: {reason}", style="red", highlight=False, markup=False, soft_wrap=True)
+    typer.echo(f"{summary(progress)} in {duration(progress.seconds)}: {out}")
+    if progress.interrupted:
+        typer.echo("interrupted; run the same command again to go on")
+        raise typer.Exit(_INTERRUPTED)
+    if progress.failures or progress.unsolved:
+        raise typer.Exit(_FAILED)
+    typer.echo(f"now: equipoise report {out}")

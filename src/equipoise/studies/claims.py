@@ -1,0 +1,56 @@
+"""Who does what, when several programs work in one folder: a claim on each run, which dies with the program.
+
+A claim is a lock on one byte of the file ``.claims``, at an offset made from the run's id (POSIX record locks, as
+`fcntl.lockf` gives them). The system frees it when the process ends, however that comes about, so nothing has to be
+cleaned up after `kill -9`. On a file system without locks every claim succeeds: work may then be done twice, and no
+harm comes of that, because results are written whole and are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from typing import Final, final
+
+from equipoise.errors import FileError
+
+_DIGITS: Final = 15  # of the id in base 16: 60 bits of offset
+
+
+@final
+class Claims:
+    """The claims of this process on the runs of a folder; a context."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / ".claims"
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+    def take(self, identity: str) -> bool:
+        """Claim a run; False if another process has it."""
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(identity))
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError:  # a file system without locks
+            return True
+        return True
+
+    def drop(self, identity: str) -> None:
+        """Give a run back."""
+        with contextlib.suppress(OSError):
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _offset(identity))
+
+    def __enter__(self) -> Claims:
+        return self
+
+    def __exit__(self, *_reason: object) -> None:
+        os.close(self._file)
+
+
+def _offset(identity: str) -> int:
+    return int(identity[:_DIGITS], 16)

@@ -1,0 +1,153 @@
+"""Read the results of a study: `load_results` for the table alone, `open_results` for all that a report needs.
+
+The study in the folder says which runs there should be; files of other runs (of an agent since changed, say) are left
+alone. A file that is damaged is not read, and named.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from equipoise.errors import FileError
+from equipoise.studies.plan import Plan, make_plan
+from equipoise.studies.record import Record
+from equipoise.studies.results import AgentRecord, Failure, Optimum, ProblemRecord, Results
+from equipoise.studies.store import Folder
+from equipoise.studies.vocabulary import table, words
+
+if TYPE_CHECKING:
+    import polars
+
+
+def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
+    """The results of a study as one tidy table: a row a run and checkpoint.
+
+    Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, episodes, gradient, visits, both, restart,
+    sweeps, steps, seconds; see `equipoise.studies.results`.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``. A damaged file in it is left out, with a warning.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
+    >>> study = Study(
+    ...     name="tiny",
+    ...     steps=100,
+    ...     seeds=2,
+    ...     problems=[Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})],
+    ...     agents=[AgentSpec(kind="RoundRobin")],
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     frame = load_results(folder)
+    >>> frame.filter(frame["t"] == 100).select("problem", "agent", "seed", "t").rows()
+    [('star, BottomSum', 'RoundRobin', 0, 100), ('star, BottomSum', 'RoundRobin', 1, 100)]
+    """
+    results = open_results(folder)
+    for reason in results.damaged:
+        warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=2)
+    return results.frame
+
+
+def open_results(folder: str | os.PathLike[str]) -> Results:
+    """Read everything about a study that has been run, wholly or in part."""
+    place = Folder(folder)
+    study = place.read_study()
+    plan = make_plan(study, place.root, ready=False)
+    optima: dict[str, Optimum | None] = {}
+    records: list[Record] = []
+    failures: list[Failure] = []
+    damaged: list[str] = []
+    missing = 0
+    for problem in plan.problems:
+        try:
+            optima[problem.name] = place.read_optimum(problem.id)
+        except FileError as error:
+            damaged.append(str(error))
+            optima[problem.name] = None
+    for run in plan.runs:
+        try:
+            record = place.read_result(run.id)
+            failure = place.read_failure(run.id) if record is None else None
+        except FileError as error:
+            damaged.append(str(error))
+            continue
+        if record is not None:
+            record.about.update(problem=run.problem, agent=run.agent)  # it may have been renamed since
+            records.append(record)
+        elif failure is not None:
+            failures.append(failure)
+        else:
+            missing += 1
+    return Results(
+        name=study.name,
+        toml=study.toml(),
+        problems=tuple(
+            ProblemRecord(
+                name=problem.name,
+                world=words(problem.world or {"kind": "Model"}),
+                reward=words(table(problem.reward, "reward")),
+                n_states=problem.model.n_states,
+                n_pairs=problem.model.n_pairs,
+                n_outcomes=problem.model.n_outcomes,
+                optimum=optima[problem.name],
+            )
+            for problem in plan.problems
+        ),
+        agents=tuple(AgentRecord(agent.title(), words(agent.table())) for agent in study.agents),
+        frame=_frame(plan, records, optima),
+        rates={names: agent.rate for names, agent in plan.agents.items() if agent.rate is not None},
+        failures=tuple(failures),
+        missing=missing,
+        damaged=tuple(damaged),
+        versions=tuple(sorted({str(record.about["versions"]["equipoise"]) for record in records})),
+    )
+
+
+def _frame(plan: Plan, records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
+    import polars
+
+    def certified(problem: str) -> float | None:
+        optimum = optima[problem]
+        return optimum.value if optimum is not None and optimum.status == "optimal" else None
+
+    def labelled(record: Record) -> polars.DataFrame:
+        about = record.about
+        optimum = polars.lit(certified(about["problem"]), polars.Float64)
+        constant: dict[str, Any] = {"problem": about["problem"], "agent": about["agent"]}
+        return record.table.select(
+            *(polars.lit(value, polars.String).alias(name) for name, value in constant.items()),
+            polars.lit(about["seed"], polars.Int64).alias("seed"),
+            polars.lit(about["id"], polars.String).alias("run"),
+            "t",
+            "outcomes",
+            "value",
+            optimum.alias("optimum"),
+            (optimum - polars.col("value")).alias("regret"),
+            polars.exclude("t", "outcomes", "value"),
+            polars.lit(about["steps"], polars.Int64).alias("steps"),
+            polars.lit(about["seconds"], polars.Float64).alias("seconds"),
+        )
+
+    position = {name: i for i, name in enumerate(plan.agents)}
+    records = sorted(records, key=lambda record: position[record.about["problem"], record.about["agent"]])
+    if records:
+        return polars.concat([labelled(record) for record in records])
+    return _no_rows()
+
+
+def _no_rows() -> polars.DataFrame:
+    """The table of a study of which nothing has been run."""
+    import polars
+
+    text, whole, number = polars.String, polars.Int64, polars.Float64
+    schema = {"problem": text, "agent": text, "seed": whole, "run": text, "t": whole}
+    schema |= {"outcomes": polars.List(number), "value": number, "optimum": number, "regret": number}  # type: ignore[dict-item]
+    counts = ("episodes", "gradient", "visits", "both", "restart", "sweeps", "steps")
+    return polars.DataFrame(schema=schema | dict.fromkeys(counts, whole) | {"seconds": number})

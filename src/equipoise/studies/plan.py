@@ -1,0 +1,275 @@
+"""A study, worked out: every problem made, every agent tried on it, every run with its id.
+
+A run's id is a hash of what determines its results: the world (its arrays, however it was described), the reward, the
+agent with all its defaults, the number of steps, the checkpoints, the seed, and the version of this package. Names are
+no part of it. So more seeds, another agent or a new name leave what is done alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+import tomli_w
+
+from equipoise._spec import Component
+from equipoise._version import VERSION
+from equipoise.agents import TocUCRL2
+from equipoise.agents.base import Agent
+from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.errors import EquipoiseError, StudyError
+from equipoise.models.base import Model
+from equipoise.models.world import stream
+from equipoise.oracles.frank_wolfe import FrankWolfe
+from equipoise.planning.options import Planner
+from equipoise.rewards.base import Reward
+from equipoise.rewards.knapsack import Knapsack
+from equipoise.studies.policies import find_policy
+from equipoise.studies.spec import AgentSpec, Problem, Study
+from equipoise.studies.vocabulary import Context, agent_kinds, make, make_reward, make_world, table
+
+_FORMAT: Final = 1
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlannedProblem:
+    """A problem, made."""
+
+    name: str
+    model: Model
+    reward: Reward
+    world: dict[str, Any] | None  # as the study says it; None for an object
+    model_id: str
+    id: str  # of model and reward: what the optimum depends on
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PlannedAgent:
+    """An agent, ready to be made for one problem with any seed."""
+
+    name: str
+    table: dict[str, Any]  # with its policy found
+    described: dict[str, Any]  # all that determines it
+    rate: float | None  # the exponent of the theorem that covers it
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunTask:
+    """One run: all that a worker needs, wherever it is."""
+
+    id: str
+    problem: str
+    agent: str
+    seed: int
+    steps: int
+    marks: tuple[int, ...]
+    model: Model
+    reward: dict[str, Any]
+    table: dict[str, Any]
+    spec: str  # the same in TOML, for whoever reads the result
+    version: str = VERSION
+
+    def make_agent(self, reward: Reward) -> Agent:
+        """The agent at its first step."""
+        return make_agent(self.table, self.model, reward, self.steps, self.seed, self.agent)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OptimumTask:
+    """One offline program."""
+
+    id: str
+    problem: str
+    model: Model
+    reward: dict[str, Any]
+    version: str = VERSION
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a study asks for."""
+
+    study: Study
+    problems: tuple[PlannedProblem, ...]
+    agents: dict[tuple[str, str], PlannedAgent]  # by the names of problem and agent
+    optima: tuple[OptimumTask, ...]
+    runs: tuple[RunTask, ...]
+
+
+def make_plan(study: Study, folder: Path | None = None, *, ready: bool = True) -> Plan:
+    """Make every part of a study once, so that whatever is wrong with it is said before anything runs.
+
+    Parameters
+    ----------
+    study : Study
+        What is wanted.
+    folder : Path, optional
+        Where the paths of worlds in files start; None: here.
+    ready : bool
+        Whether it is to be run: policies by name are then found, and each agent takes a step in each world, which also
+        compiles its kernels. Results can be read without.
+    """
+    problems = tuple(_problem(problem, f"problems[{i}]", folder) for i, problem in enumerate(study.problems))
+    agents: dict[tuple[str, str], PlannedAgent] = {}
+    for problem in problems:
+        for i, agent in enumerate(study.agents):
+            if agent.problems is None or problem.name in agent.problems:
+                agents[problem.name, agent.title()] = _agent(agent, problem, study.steps, f"agents[{i}]", ready)
+    optima = {problem.id: problem for problem in problems}
+    return Plan(
+        study=study,
+        problems=problems,
+        agents=agents,
+        optima=tuple(OptimumTask(p.id, p.name, p.model, table(p.reward, "")) for p in optima.values()),
+        runs=tuple(_runs(study, problems, agents)),
+    )
+
+
+def make_agent(said: Mapping[str, Any], model: Model, reward: Reward, steps: int, seed: int, where: str) -> Agent:
+    """Make an agent for a world, a reward, a number of steps and a seed."""
+    kinds = agent_kinds()
+    budget = reward.budget if isinstance(reward, Knapsack) else None
+    context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
+    if said.get("kind") == "KnapsackAgent" and budget is None:
+        raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
+    alone = said.get("kind") in ("KnapsackAgent", "ucrl2")  # which bring a reward of their own
+    made: Agent = make(said, kinds, where, context, (model.space,) if alone else (model.space, reward))
+    if made.horizon is not None and made.horizon < steps:
+        raise StudyError(f"{where}: it is made for {made.horizon} steps; the runs have {steps}")
+    return made
+
+
+def model_hash(model: Model) -> str:
+    """A hash of everything in a model.
+
+    >>> from equipoise.models import star
+    >>> model_hash(star(3, 4)) == model_hash(star()), model_hash(star(2, 4)) == model_hash(star())
+    (True, False)
+    """
+    header, arrays = model.stored()
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}:{arrays[name].dtype.str}:{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProblem:
+    model = make_world(problem.world, f"{where}.world", folder)
+    reward = make_reward(problem.reward, model, f"{where}.reward")
+    model_id = model_hash(model)
+    return PlannedProblem(
+        name=problem.title(),
+        model=model,
+        reward=reward,
+        world=None if isinstance(problem.world, Model) else problem.world,
+        model_id=model_id,
+        id=_digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": _described(reward)}),
+    )
+
+
+def _agent(agent: AgentSpec, problem: PlannedProblem, steps: int, where: str, ready: bool) -> PlannedAgent:
+    said = agent.table()
+    policy = said.get("policy")
+    if isinstance(policy, Mapping):
+        del said["policy"]
+        if ready:
+            said["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
+    try:
+        made = make_agent(said, problem.model, problem.reward, steps, 0, where)
+        described = _described(made) | {"reward": _described(made.reward)}
+        if ready:
+            made._run(problem.model, stream(problem.model, 0), 1)
+    except EquipoiseError as error:
+        raise StudyError(f"{error} (in the problem {problem.name!r})") from error
+    if isinstance(policy, Mapping):
+        described["policy"] = _plain(policy)
+    if "seed" not in said:
+        described.pop("seed", None)
+    return PlannedAgent(agent.title(), said, described, _rate(made))
+
+
+def _rate(agent: Agent) -> float | None:
+    """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents."""
+    if isinstance(agent, KnapsackAgent):
+        return -1.0 / 3.0
+    if not isinstance(agent, TocUCRL2) or agent.threshold in (0.0, float("inf")):
+        return None
+    return -0.5 if isinstance(agent.oracle, FrankWolfe) else -1.0 / 3.0
+
+
+def _runs(
+    study: Study, problems: tuple[PlannedProblem, ...], agents: Mapping[tuple[str, str], PlannedAgent]
+) -> Iterator[RunTask]:
+    """All runs, seed by seed, so that a study that is stopped early has something of everything."""
+    marks = study.marks()
+    for seed in study.seeds:
+        for problem in problems:
+            for (name, _), agent in agents.items():
+                if name == problem.name:
+                    yield _run(study, problem, agent, seed, marks)
+
+
+def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, marks: tuple[int, ...]) -> RunTask:
+    reward = table(problem.reward, "")
+    determines = {
+        "format": _FORMAT,
+        "version": VERSION,
+        "world": problem.model_id,
+        "reward": _described(problem.reward),
+        "agent": agent.described,
+        "steps": study.steps,
+        "marks": marks,
+        "seed": seed,
+    }
+    world = {"model": problem.model_id} if problem.world is None else problem.world
+    said = {
+        "study": study.name,
+        "steps": study.steps,
+        "seed": seed,
+        "problem": {"name": problem.name, "world": world, "reward": reward},
+        "agent": {"name": agent.name, **agent.table},
+    }
+    return RunTask(
+        id=_digest(determines),
+        problem=problem.name,
+        agent=agent.name,
+        seed=seed,
+        steps=study.steps,
+        marks=marks,
+        model=problem.model,
+        reward=reward,
+        table=agent.table,
+        spec=tomli_w.dumps(said),
+    )
+
+
+def _described(component: Component) -> dict[str, Any]:
+    return {"kind": type(component).__name__} | {name: _plain(part) for name, part in component.arguments().items()}
+
+
+def _plain(value: Any) -> Any:
+    """All that determines a value, as JSON."""
+    if isinstance(value, Model):
+        return {"model": model_hash(value)}
+    if isinstance(value, Planner):
+        return asdict(value)
+    if isinstance(value, Component):
+        return _described(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    return value
+
+
+def _digest(determines: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(determines, sort_keys=True).encode()).hexdigest()[:24]

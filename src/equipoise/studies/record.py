@@ -1,0 +1,107 @@
+"""The result of one run as a Parquet file: a typed table with one row a checkpoint, and what it is within its metadata.
+
+The metadata holds under ``equipoise`` a JSON text (id, specification in TOML, versions, seed, steps,
+seconds, how often it was resumed) and under ``sha256`` a checksum of that text and of every number in the table. A file
+whose checksum is not right is never read.
+
+An episode counts as begun by time t if it started by then, and as ended if the next one did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._version import VERSION
+from equipoise.agents.episodes import TRIGGERS, Episodes
+from equipoise.errors import FileError
+
+if TYPE_CHECKING:
+    import polars
+
+ENDED: Final = ("gradient", "visits", "both", "restart")
+_FORMAT: Final = 1
+_KEY: Final = "equipoise"
+_CHECKSUM: Final = "sha256"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a result file says: its table, and what it is."""
+
+    table: polars.DataFrame
+    about: dict[str, Any]
+
+
+def tabulated(
+    t: NDArray[np.int64], outcomes: NDArray[np.float64], values: NDArray[np.float64], episodes: Episodes
+) -> polars.DataFrame:
+    """The table of a run: averages, values, and how many episodes there were by each time."""
+    import polars
+
+    begun = np.searchsorted(episodes.start, t, side="right")
+    ended = np.maximum(begun - 1, 0)
+    sweeps = np.concatenate([[0], np.cumsum(episodes.sweeps)])[begun]
+    columns: dict[str, Any] = {
+        "t": polars.Series(t, dtype=polars.Int64),
+        "outcomes": polars.Series(outcomes.tolist(), dtype=polars.List(polars.Float64)),
+        "value": polars.Series(values, dtype=polars.Float64),
+        "episodes": polars.Series(begun, dtype=polars.Int64),
+    }
+    for code, word in TRIGGERS.items():
+        if word in ENDED:
+            by = np.concatenate([[0], np.cumsum(episodes.ended == code)])[ended]
+            columns[word] = polars.Series(by, dtype=polars.Int64)
+    columns["sweeps"] = polars.Series(sweeps, dtype=polars.Int64)
+    return polars.DataFrame(columns)
+
+
+def encoded(table: polars.DataFrame, about: dict[str, Any]) -> bytes:
+    """The bytes of a result file."""
+    versions = {"equipoise": VERSION, "python": platform.python_version(), "numpy": np.__version__}
+    text = json.dumps({"format": _FORMAT, "versions": versions | {"numba": numba.__version__}, **about}, sort_keys=True)
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, metadata={_KEY: text, _CHECKSUM: _checksum(table, text)})
+    return buffer.getvalue()
+
+
+def decoded(content: bytes) -> Record:
+    """Read the bytes of a result file; a `FileError` says what is wrong with them."""
+    import polars
+
+    try:
+        metadata = polars.read_parquet_metadata(io.BytesIO(content))
+        text, checksum = metadata.get(_KEY), metadata.get(_CHECKSUM)
+        if text is None or checksum is None:
+            raise FileError("a Parquet file, but no result of Equipoise")
+        table = polars.read_parquet(io.BytesIO(content))
+        if _checksum(table, text) != checksum:
+            raise FileError("damaged: its checksum is not right")
+        about = json.loads(text)
+        if about["format"] > _FORMAT:
+            raise FileError(f"of format {about['format']}, written by a later Equipoise")
+        return Record(table, about)
+    except FileError:
+        raise
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError, KeyError) as error:
+        raise FileError(f"truncated, damaged, or no Parquet file ({str(error).splitlines()[0]})") from None
+
+
+def _checksum(table: polars.DataFrame, text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for column in table.iter_columns():
+        digest.update(f"{column.name}:{column.dtype}:{len(column)}".encode())
+        if column.dtype.is_nested():
+            digest.update(np.ascontiguousarray(column.list.len().to_numpy()).tobytes())
+            column = column.explode()
+        digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,107 @@
+"""What a folder holds when a study has run: one tidy table, the optima, and all that is not as it should be.
+
+The table has one row a run and checkpoint:
+
+| column | type | meaning |
+|---|---|---|
+| problem, agent | str | their names in the study |
+| seed | int | of the world |
+| run | str | the run's id |
+| t | int | steps taken |
+| outcomes | list of float | the average outcome vector of the first t steps |
+| value | float | g of it, for the problem's reward |
+| optimum, regret | float | opt(P_M), and optimum - value; null when the offline program has no certified answer |
+| episodes | int | begun so far |
+| gradient, visits, both, restart | int | ended so far, by what ended them |
+| sweeps | int | of the planner so far |
+| steps, seconds | int, float | of the whole run, compilation apart |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The offline optimum of a problem, as stored: `Benchmark` without the arrays over states and pairs."""
+
+    value: float
+    dual_value: float
+    gap: float
+    status: str  # "optimal", or what is wrong
+    outcomes: tuple[float, ...]
+    theta: tuple[float, ...]
+    solver: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ProblemRecord:
+    """A problem of the study: how it is called, what it is, and its optimum if that could be had."""
+
+    name: str
+    world: str  # in words of the study file, e.g. star(branches=3, diameter=4)
+    reward: str
+    n_states: int
+    n_pairs: int
+    n_outcomes: int
+    optimum: Optimum | None
+
+
+@dataclass(frozen=True)
+class AgentRecord:
+    """An agent of the study: how it is called, and how it is made, e.g. TocUCRL2(threshold=1.0)."""
+
+    name: str
+    made: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that ended in an error."""
+
+    problem: str
+    agent: str
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything a report needs.
+
+    Attributes
+    ----------
+    name, toml : str
+        Of the study, and its full specification as TOML.
+    problems, agents : tuples of records
+        In the order of the study.
+    frame : polars.DataFrame
+        See the module; sorted by problem, agent (in the order of the study), seed and t.
+    rates : dict
+        (problem, agent) to the exponent of the theorem's bound on its regret (-1/2 or -1/3), if a theorem covers it.
+    failures : tuple of Failure
+        Runs that ended in an error.
+    missing : int
+        Runs of the study that have no result and no failure yet.
+    damaged : tuple of str
+        Files that were not read, each with the reason.
+    versions : tuple of str
+        Of Equipoise, that made these results.
+    """
+
+    name: str
+    toml: str
+    problems: tuple[ProblemRecord, ...]
+    agents: tuple[AgentRecord, ...]
+    frame: polars.DataFrame
+    rates: dict[tuple[str, str], float]
+    failures: tuple[Failure, ...]
+    missing: int
+    damaged: tuple[str, ...]
+    versions: tuple[str, ...]

@@ -1,0 +1,291 @@
+"""Run a study: what is not done yet goes to the workers, and what comes back is kept.
+
+    for every task without a good result:   claim it, submit it, keep its answer
+
+Tasks that another program has claimed are looked at again until they are done there, or given up. A run that fails is
+recorded, and the others go on. When a worker dies, what was running is done again; a run during which workers died
+three times is a failed one, and from the first time on it runs alone, so that no other is blamed.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, final
+
+from equipoise._numbers import real
+from equipoise.errors import EquipoiseError, FileError, ParameterError
+from equipoise.studies.claims import Claims
+from equipoise.studies.plan import OptimumTask, Plan, RunTask, make_plan
+from equipoise.studies.pools import ClusterPool, LocalPool, Pool
+from equipoise.studies.results import Failure
+from equipoise.studies.spec import Study
+from equipoise.studies.store import Folder
+from equipoise.studies.work import Failed, Finished, Solved, perform
+
+Task = RunTask | OptimumTask
+
+_WAIT: Final = 0.2  # seconds between two looks at the display
+_AGAIN: Final = 1.0  # seconds between two looks at what other programs do
+_STRIKES: Final = 3
+EVERY: Final = 10.0
+
+
+@final
+@dataclass(eq=False)
+class Progress:
+    """How far a study is; what a display shows."""
+
+    plan: Plan
+    folder: Folder
+    before: int = 0  # runs that were done already
+    done: int = 0  # runs done now
+    failures: list[Failure] = field(default_factory=list)
+    unsolved: list[str] = field(default_factory=list)  # problems without an optimum, and why
+    damaged: list[str] = field(default_factory=list)
+    running: dict[str, RunTask] = field(default_factory=dict)
+    solving: int = 0
+    elsewhere: int = 0
+    interrupted: bool = False
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def total(self) -> int:
+        """All runs of the study."""
+        return len(self.plan.runs)
+
+    @property
+    def left(self) -> int:
+        """Runs that are neither done nor failed."""
+        return self.total - self.before - self.done - len(self.failures)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self.began
+
+
+Show = Callable[[Progress], None]
+
+
+def run_study(
+    study: Study,
+    out: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    every: float = EVERY,
+    folder: Path | None = None,
+    show: Show | None = None,
+) -> Progress:
+    """Run all of a study that has not been run yet.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    out : str or PathLike
+        The folder for the results; made if need be. What is in it of this study is not run again.
+    jobs : int, optional
+        Processes; None: one a core.
+    cluster : str, optional
+        The address of a Dask scheduler, instead of processes of this machine.
+    every : float
+        Seconds after which a run in progress is saved, and saved again.
+    folder : Path, optional
+        Where the paths of worlds in files start; None: here.
+    show : function, optional
+        Called a few times a second with the progress.
+
+    Returns
+    -------
+    Progress
+        With the failures, if there were any.
+
+    Raises
+    ------
+    StudyError
+        When something is wrong with the study; nothing has then been run.
+    FileError
+        When results cannot be written; those that were are whole.
+    """
+    if not real(every, "every", error=ParameterError) > 0:
+        raise ParameterError(f"every: got {every}; a number of seconds > 0 is needed")
+    plan = make_plan(study, folder)
+    place = Folder(out)
+    place.prepare(plan)
+    progress = Progress(plan, place)
+    with Claims(place.root) as claims:
+        tasks = _remaining(progress)
+        if tasks:
+            pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
+            _Runner(progress, claims, pool, every, show or _silent).run(tasks)
+    return progress
+
+
+def _remaining(progress: Progress) -> deque[Task]:
+    """What has no good result yet; what is damaged is said, and will be written anew."""
+    tasks: deque[Task] = deque()
+    asked: tuple[Task, ...] = (*progress.plan.optima, *progress.plan.runs)
+    for task in asked:
+        try:
+            done = _is_done(progress.folder, task)
+        except FileError as error:
+            progress.damaged.append(str(error))
+            done = False
+        if not done:
+            tasks.append(task)
+        elif isinstance(task, RunTask):
+            progress.before += 1
+    return tasks
+
+
+def _is_done(folder: Folder, task: Task) -> bool:
+    """Whether there is a good result of a task; a `FileError` if there is a damaged one."""
+    read = folder.read_optimum if isinstance(task, OptimumTask) else folder.read_result
+    return read(task.id) is not None
+
+
+def _silent(_progress: Progress) -> None:
+    return
+
+
+@final
+class _Runner:
+    """The loop, and what it has to remember."""
+
+    def __init__(self, progress: Progress, claims: Claims, pool: Pool, every: float, show: Show) -> None:
+        self._progress = progress
+        self._claims = claims
+        self._pool = pool
+        self._every = every
+        self._show = show
+        self._futures: dict[concurrent.futures.Future[Any], Task] = {}
+        self._strikes: dict[str, int] = {}
+
+    def run(self, tasks: deque[Task]) -> None:
+        waiting: deque[Task] = deque()  # claimed by another program
+        looked = time.monotonic()
+        finished = False
+        try:
+            while tasks or self._futures or waiting:
+                self._submit(tasks, waiting)
+                self._collect(tasks)
+                if waiting and time.monotonic() - looked > _AGAIN:
+                    looked = time.monotonic()
+                    self._look_again(tasks, waiting)
+                self._progress.elsewhere = sum(isinstance(task, RunTask) for task in waiting)
+                self._show(self._progress)
+            finished = True
+        except KeyboardInterrupt:
+            self._progress.interrupted = True
+        finally:
+            self._pool.close(now=not finished)
+            self._progress.running.clear()
+            self._show(self._progress)
+
+    def _submit(self, tasks: deque[Task], waiting: deque[Task]) -> None:
+        capacity = self._pool.capacity()
+        while tasks and len(self._futures) < capacity:
+            alone = any(self._strikes.get(task.id) for task in self._futures.values())
+            if self._futures and (alone or self._strikes.get(tasks[0].id)):
+                return
+            task = tasks.popleft()
+            if not self._claims.take(task.id):
+                waiting.append(task)
+                continue
+            if self._done_meanwhile(task):
+                continue
+            try:
+                future = self._pool.executor.submit(perform, task, str(self._progress.folder.partial), self._every)
+            except (concurrent.futures.BrokenExecutor, RuntimeError):
+                tasks.appendleft(task)
+                self._pool.reopen()
+                return
+            self._futures[future] = task
+            self._note(task, 1)
+
+    def _collect(self, tasks: deque[Task]) -> None:
+        if not self._futures:
+            time.sleep(_WAIT)
+            return
+        done, _ = concurrent.futures.wait(self._futures, _WAIT, concurrent.futures.FIRST_COMPLETED)
+        broken = False
+        for future in done:
+            task = self._futures.pop(future)
+            self._note(task, -1)
+            try:
+                answer = future.result()
+            except concurrent.futures.BrokenExecutor:
+                broken = True
+                answer = self._strike(task, tasks, "its process died")
+            except (Exception, concurrent.futures.CancelledError) as error:  # the cluster's own
+                if isinstance(error, EquipoiseError):
+                    raise
+                answer = self._strike(task, tasks, f"its worker was lost ({type(error).__name__}: {error})")
+            if answer is not None:
+                self._keep(task, answer)
+                self._claims.drop(task.id)
+        if broken and not self._futures:
+            self._pool.reopen()
+
+    def _keep(self, task: Task, answer: Finished | Solved | Failed) -> None:
+        progress = self._progress
+        match answer:
+            case Finished():
+                progress.folder.write_result(task.id, answer.content)
+                progress.done += 1
+            case Solved():
+                progress.folder.write_optimum(task.id, answer.optimum)
+            case Failed() if isinstance(task, RunTask):
+                failure = Failure(task.problem, task.agent, task.seed, answer.error)
+                progress.failures.append(failure)
+                progress.folder.write_failure(task.id, failure, answer.details)
+            case Failed():
+                progress.unsolved.append(f"{task.problem}: {answer.error}")
+
+    def _strike(self, task: Task, tasks: deque[Task], why: str) -> Failed | None:
+        """Do it again, unless that has been tried often enough."""
+        self._strikes[task.id] = self._strikes.get(task.id, 0) + 1
+        if self._strikes[task.id] < _STRIKES:
+            tasks.append(task)
+            return None
+        hint = ""
+        if not self._progress.done and not self._progress.before:
+            hint = '; in a script of your own, guard the call with: if __name__ == "__main__":'
+        return Failed(task.id, f"{why}, {_STRIKES} times{hint}", "")
+
+    def _look_again(self, tasks: deque[Task], waiting: deque[Task]) -> None:
+        for _ in range(len(waiting)):
+            task = waiting.popleft()
+            if self._done_meanwhile(task):
+                continue
+            if self._claims.take(task.id):  # its program gave it up
+                self._claims.drop(task.id)
+                tasks.append(task)
+            else:
+                waiting.append(task)
+
+    def _done_meanwhile(self, task: Task) -> bool:
+        """Whether another program has done it since we looked."""
+        try:
+            done = _is_done(self._progress.folder, task)
+        except FileError:
+            done = False
+        if done:
+            self._progress.before += isinstance(task, RunTask)
+            self._claims.drop(task.id)
+        return done
+
+    def _note(self, task: Task, change: int) -> None:
+        if isinstance(task, OptimumTask):
+            self._progress.solving += change
+        elif change > 0:
+            self._progress.running[task.id] = task
+        else:
+            self._progress.running.pop(task.id, None)

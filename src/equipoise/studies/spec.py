@@ -1,0 +1,299 @@
+"""A study: which agents meet which problems, for how long, with which seeds.
+
+    name = "quick"
+    steps = 100_000
+    seeds = 10                      # 0 to 9; or a list
+    checkpoints = 10                # a decade; or a list of times
+
+    [[problems]]
+    name = "star"
+    world = { kind = "star", branches = 3, diameter = 4 }
+    reward = { kind = "Quadratic", target = [0.3, 0.3, 0.4] }
+
+    [[agents]]
+    name = "TOC-UCRL2"
+    kind = "TocUCRL2"
+
+    [[agents]]
+    name = "Q = infinity"
+    kind = "TocUCRL2"
+    threshold = inf
+
+The plan is the product of the two lists (see `plan`); an agent with ``problems = ["star"]`` meets these alone. The
+words are those of `vocabulary`. In Python the same study is built from objects: a `Model` or a table for a world, a
+`Reward` or a table for a reward, an `Oracle` or a table for an oracle. `Study.toml` writes it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, Any, Final, final
+
+import tomli_w
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from equipoise._numbers import whole
+from equipoise.errors import StudyError
+from equipoise.models.base import Model
+from equipoise.simulation import log_spaced
+from equipoise.studies.vocabulary import table, words
+
+_LARGEST_SEED: Final = 2**63 - 1
+_LONGEST: Final = 10**12
+_MOST_SEEDS: Final = 10**6
+
+
+def _count(low: int, high: int) -> BeforeValidator:
+    def check(x: Any) -> int:
+        return _whole(x, low, high)
+
+    return BeforeValidator(check)
+
+
+def _whole(x: Any, low: int, high: int) -> int:
+    """A whole number; TOML's 1e6 is one too."""
+    if isinstance(x, float) and x.is_integer():
+        x = int(x)
+    try:
+        return whole(x, "", low, high, error=StudyError)
+    except StudyError as error:
+        raise ValueError(str(error).split("; ")[-1]) from None
+
+
+def _seeds(x: Any) -> tuple[int, ...]:
+    if isinstance(x, Sequence | range) and not isinstance(x, str):
+        seeds = tuple(_whole(seed, 0, _LARGEST_SEED) for seed in x)
+        if not seeds or len(set(seeds)) < len(seeds):
+            raise ValueError("at least one seed is needed, and none twice")
+        return seeds
+    try:
+        return tuple(range(_whole(x, 1, _MOST_SEEDS)))
+    except ValueError:
+        raise ValueError(f"a number of seeds from 1 to {_MOST_SEEDS}, or a list of whole numbers, is needed") from None
+
+
+def _checkpoints(x: Any) -> int | tuple[int, ...]:
+    if isinstance(x, Sequence) and not isinstance(x, str):
+        marks = tuple(_whole(mark, 1, _LONGEST) for mark in x)
+        if not marks or any(b <= a for a, b in itertools.pairwise(marks)):
+            raise ValueError("times that increase are needed")
+        return marks
+    try:
+        return _whole(x, 1, 1000)
+    except ValueError:
+        raise ValueError("a number a decade, from 1 to 1000, or a list of times is needed") from None
+
+
+def _name(x: Any) -> str:
+    if not isinstance(x, str) or not x.strip() or not x.isprintable() or len(x) > 100:
+        raise ValueError("a name of 1 to 100 printable characters is needed")
+    return x.strip()
+
+
+def _part(x: Any) -> Any:
+    try:
+        return x if isinstance(x, Model) else table(x, "")
+    except StudyError as error:
+        raise ValueError(str(error).removeprefix(": ").split("; ")[-1]) from None
+
+
+_within: ContextVar[bool] = ContextVar("_within", default=False)
+Name = Annotated[str, BeforeValidator(_name)]
+
+
+class _Part(BaseModel):
+    """Pydantic's model, whose errors are ours."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    def __init__(self, /, **data: Any) -> None:  # the signature is pydantic's
+        if _within.get():  # a part of another, which will say where
+            super().__init__(**data)
+            return
+        token = _within.set(True)
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise StudyError("\n".join(_line(dict(found)) for found in error.errors())) from None
+        finally:
+            _within.reset(token)
+
+
+@final
+class Problem(_Part):
+    """A world, and the reward to be had in it.
+
+    >>> import equipoise as eq
+    >>> Problem(world=eq.models.star(), reward=eq.rewards.BottomSum(3, 1)).reward
+    {'kind': 'BottomSum', 'n_outcomes': 3, 'kappa': 1}
+    """
+
+    name: Name = ""
+    world: Annotated[Any, BeforeValidator(_part)]
+    reward: Annotated[dict[str, Any], BeforeValidator(_part)]
+
+    def title(self) -> str:
+        """Its name, or one made of its parts."""
+        world = "model" if isinstance(self.world, Model) else str(self.world.get("kind", self.world.get("file")))
+        return self.name or f"{world}, {self.reward.get('kind')}"
+
+
+@final
+class AgentSpec(_Part):
+    """How an agent is made: its kind and its parameters, all but the space and the reward, which the problem gives.
+
+    >>> import equipoise as eq
+    >>> AgentSpec(kind="TocUCRL2", oracle=eq.oracles.FrankWolfe(), threshold=2.0).title()
+    'TocUCRL2(oracle=FrankWolfe(), threshold=2.0)'
+    """
+
+    model_config = ConfigDict(extra="allow")
+    name: Name = ""
+    kind: str
+    problems: tuple[str, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, data: Any) -> Any:
+        return _part(data) if isinstance(data, Mapping) else data
+
+    def table(self) -> dict[str, Any]:
+        """Kind and parameters."""
+        return {"kind": self.kind, **(self.model_extra or {})}
+
+    def title(self) -> str:
+        """Its name, or how it is made."""
+        return self.name or words(self.table()).removesuffix("()")
+
+
+@final
+class Study(_Part):
+    """A plan to compare agents.
+
+    Parameters
+    ----------
+    name : str
+        Of the study.
+    steps : int
+        Of every run.
+    seeds : int or sequence of int
+        How many, from 0 on, or which.
+    checkpoints : int or sequence of int
+        When to record: so many a decade, evenly on a log scale, or at these times; the last step always.
+    problems, agents : sequences of `Problem` and `AgentSpec`
+        Every agent meets every problem, with every seed.
+    description : str
+        Shown in the report.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> study = Study(name="small", steps=1000, seeds=2,
+    ...     problems=[Problem(world="star", reward={"kind": "Quadratic", "target": [.3, .3, .4]})],
+    ...     agents=[AgentSpec(kind="TocUCRL2"), AgentSpec(kind="RoundRobin")])
+    >>> print(study.toml().splitlines()[0])
+    name = "small"
+    """
+
+    name: Name
+    description: str = ""
+    steps: Annotated[int, _count(1, _LONGEST)]
+    seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)]
+    checkpoints: Annotated[int | tuple[int, ...], BeforeValidator(_checkpoints)] = 10
+    problems: Annotated[tuple[Problem, ...], Field(min_length=1)]
+    agents: Annotated[tuple[AgentSpec, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Study:
+        for what, parts in (("problems", self.problems), ("agents", self.agents)):
+            titles = [part.title() for part in parts]
+            twice = next((title for title in titles if titles.count(title) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{what}: two are called {twice!r}; give them names")
+        known = [problem.title() for problem in self.problems]
+        for index, agent in enumerate(self.agents):
+            unknown = [title for title in agent.problems or () if title not in known]
+            if unknown:
+                raise ValueError(f"agents[{index}].problems: {unknown[0]!r} is none of {', '.join(known)}")
+        if isinstance(self.checkpoints, tuple) and self.checkpoints[-1] > self.steps:
+            raise ValueError(f"checkpoints: the last is at {self.checkpoints[-1]}; the runs have {self.steps} steps")
+        return self
+
+    def marks(self) -> tuple[int, ...]:
+        """The times at which every run is recorded."""
+        if isinstance(self.checkpoints, int):
+            return tuple(log_spaced(1, self.steps, self.checkpoints).tolist())
+        return tuple(sorted({*self.checkpoints, self.steps}))
+
+    def toml(self, worlds: Mapping[int, str] | None = None) -> str:
+        """The study as a TOML file; `worlds` gives the files of those worlds that are objects, by their position."""
+        seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
+        marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
+        head = {"name": self.name, "description": self.description, "steps": self.steps}
+        data: dict[str, Any] = {key: value for key, value in head.items() if value}
+        data |= {"seeds": seeds, "checkpoints": marks}
+        data["problems"] = [
+            {"name": problem.title(), "world": self._world(index, worlds or {}), "reward": problem.reward}
+            for index, problem in enumerate(self.problems)
+        ]
+        data["agents"] = [
+            {"name": agent.title(), **agent.table()} | ({"problems": list(agent.problems)} if agent.problems else {})
+            for agent in self.agents
+        ]
+        return tomli_w.dumps(data)
+
+    def _world(self, index: int, files: Mapping[int, str]) -> Any:
+        world = self.problems[index].world
+        if not isinstance(world, Model):
+            return world
+        if index not in files:
+            raise StudyError(f"problems[{index}].world: a Model; save it, and give its file here")
+        return {"file": files[index]}
+
+
+def read_study(path: str | os.PathLike[str]) -> Study:
+    """Read a study from a TOML file.
+
+    Raises
+    ------
+    StudyError
+        With one line for each thing that is wrong: file, field, value, and what would be accepted.
+    """
+    source = Path(path)
+    try:
+        data = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"{source}: cannot be read ({error.strerror or error})") from error
+    except UnicodeDecodeError:
+        raise StudyError(f"{source}: it is no text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{source}: it is no TOML: {error}") from None
+    try:
+        return Study(**data)
+    except StudyError as error:
+        raise StudyError("\n".join(f"{source}: {line}" for line in str(error).splitlines())) from None
+
+
+def _line(found: Mapping[str, Any]) -> str:
+    """What one mistake is: field, value, and what would be accepted."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")
+    said = str(found["msg"]).removeprefix("Value error, ")
+    if not place:
+        return said
+    if found["type"] == "missing":
+        return f"{place}: it is missing"
+    if found["type"] == "extra_forbidden":
+        return f"{place}: got {_shown(found['input'])}; there is no such field"
+    if found["type"] == "too_short":
+        return f"{place}: it is empty; at least one is needed"
+    return f"{place}: got {_shown(found['input'])}; {said}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,247 @@
+"""What a worker does: one run, or one offline program. Nothing here knows what started it, or where.
+
+A run takes its steps a stretch at a time (`simulation.stretches`). Between two of them, if there is a folder for it, it
+leaves a sign of life twice a second, and every `every` seconds all that is needed to go on: first its records, then its
+agent. Records of times that the saved agent has not reached yet are taken again, to the same bits. So a run that is
+killed at any moment and started again ends with the same numbers as one that never stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._files import read_npz, write_npz
+from equipoise._version import VERSION
+from equipoise.agents.base import Agent
+from equipoise.agents.checkpoint import load_any
+from equipoise.errors import EquipoiseError, StudyError
+from equipoise.offline import solve, solve_knapsack
+from equipoise.rewards.base import Reward
+from equipoise.rewards.knapsack import Knapsack
+from equipoise.simulation import stretches
+from equipoise.studies.plan import OptimumTask, RunTask
+from equipoise.studies.record import encoded, tabulated
+from equipoise.studies.results import Optimum
+from equipoise.studies.vocabulary import make_reward
+
+_BEAT: Final = 0.5
+_SAVING_SHARE: Final = 20.0  # at most a twentieth of the time goes into saving
+_KIND, _VERSION = "records", 1
+_leave = threading.Event()  # set when this process must end soon
+
+
+@final
+@dataclass(frozen=True)
+class Finished:
+    """A run that is done: the bytes of its result file."""
+
+    id: str
+    content: bytes
+
+
+@final
+@dataclass(frozen=True)
+class Solved:
+    """An offline program that is solved."""
+
+    id: str
+    optimum: Optimum
+
+
+@final
+@dataclass(frozen=True)
+class Failed:
+    """What went wrong, in a line and in full."""
+
+    id: str
+    error: str
+    details: str
+
+
+@final
+@dataclass(eq=False)
+class _Progress:
+    """A run under way."""
+
+    agent: Agent
+    rows: list[NDArray[np.float64]]
+    seconds: float = 0.0
+    resumed: int = 0
+
+
+def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> Finished | Solved | Failed:
+    """Do a task; whatever goes wrong in it is an answer too.
+
+    Parameters
+    ----------
+    task : RunTask or OptimumTask
+        What to do.
+    partial : str or None
+        The folder for runs in progress; not used if it does not exist here.
+    every : float
+        Seconds between two saves of a run in progress.
+    """
+    try:
+        if task.version != VERSION:
+            raise StudyError(f"the worker has Equipoise {VERSION}; the program that sent the work has {task.version}")
+        if isinstance(task, OptimumTask):
+            return Solved(task.id, _solve(task))
+        folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
+        return Finished(task.id, _run(task, folder, every))
+    except Exception as error:  # the run's failure is recorded, and the others go on
+        said = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
+        return Failed(task.id, said, traceback.format_exc())
+
+
+def in_pool() -> None:
+    """Set up a process of a local pool: it leaves Ctrl-C to its parent, and does not outlive it."""
+    import multiprocessing
+
+    def leave(_number: int, _frame: object) -> None:
+        if not _busy.is_set():
+            os._exit(0)
+        _leave.set()
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
+    threading.Thread(target=watch, daemon=True).start()
+
+
+_busy = threading.Event()
+
+
+def _solve(task: OptimumTask) -> Optimum:
+    reward = make_reward(task.reward, task.model, task.problem)
+    best = (
+        solve_knapsack(task.model, reward.budget, progress=False)
+        if isinstance(reward, Knapsack)
+        else solve(task.model, reward, progress=False)
+    )
+    return Optimum(
+        value=best.value,
+        dual_value=best.dual_value,
+        gap=best.gap,
+        status=best.status,
+        outcomes=tuple(best.outcomes.tolist()),
+        theta=tuple(best.theta.tolist()),
+        solver=best.solver,
+        seconds=best.seconds,
+    )
+
+
+def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
+    reward = make_reward(task.reward, task.model, task.problem)
+    progress = _resumed(task, reward, folder) or _Progress(task.make_agent(reward), [])
+    marks = np.array(task.marks, dtype=np.int64)
+    with _working():
+        _walk(task, progress, marks, reward, folder, every)
+    outcomes = np.array(progress.rows).reshape(marks.size, reward.n_outcomes)
+    values = np.array([reward.value(w) for w in outcomes])
+    about = {
+        "id": task.id,
+        "problem": task.problem,
+        "agent": task.agent,
+        "seed": task.seed,
+        "steps": task.steps,
+        "seconds": progress.seconds,
+        "resumed": progress.resumed,
+        "spec": task.spec,
+    }
+    return encoded(tabulated(marks, outcomes, values, progress.agent.episodes), about)
+
+
+def _walk(
+    task: RunTask, progress: _Progress, marks: NDArray[np.int64], reward: Reward, folder: Path | None, every: float
+) -> None:
+    """Take all steps, keeping records; saves and shows how far it is, if there is a folder for that."""
+    agent = progress.agent
+    already, begun = agent.t - 1, time.perf_counter()
+    before, last_beat, last_save, pause = progress.seconds, begun, begun, every
+    with contextlib.closing(stretches(task.model, agent, task.steps, task.seed, marks[len(progress.rows) :])) as walk:
+        for mark in walk:
+            now = time.perf_counter()
+            progress.seconds = before + now - begun
+            if mark is not None:
+                progress.rows.append(agent.average)
+            if folder is None:
+                continue
+            if now - last_beat >= _BEAT:
+                last_beat = now
+                _beat(task, agent, reward, (agent.t - 1 - already) / (now - begun), folder)
+            leaving = _leave.is_set()
+            if leaving or now - last_save >= pause:
+                _save(task, progress, folder)
+                last_save = time.perf_counter()
+                pause = max(every, _SAVING_SHARE * (last_save - now))
+            if leaving:
+                os._exit(0)
+
+
+@contextlib.contextmanager
+def _working() -> Iterator[None]:
+    """While it lasts, a request to leave is granted between two stretches."""
+    _busy.set()
+    try:
+        yield
+    finally:
+        _busy.clear()
+
+
+def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
+    content = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
+    with contextlib.suppress(OSError):  # a sign of life is worth no failure
+        part = folder / f".{task.id}.beat.part"
+        part.write_text(json.dumps(content))
+        part.replace(folder / f"{task.id}.beat")
+
+
+def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
+    """Keep how far a run is. A disk that is full now may not be later: the run goes on without."""
+    rows = {"rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes)}
+    header = {"id": task.id, "seconds": progress.seconds, "resumed": progress.resumed}
+    with contextlib.suppress(EquipoiseError):
+        write_npz(folder / f"{task.id}.records", rows, header, _KIND, _VERSION)
+        progress.agent.save(folder / f"{task.id}.agent")
+
+
+def _resumed(task: RunTask, reward: Reward, folder: Path | None) -> _Progress | None:
+    """The run where it was last saved; None if it was not, or if what was saved is of no use."""
+    if folder is None:
+        return None
+    try:
+        header, arrays = read_npz(folder / f"{task.id}.records", _KIND, _VERSION)
+        agent = load_any(folder / f"{task.id}.agent")
+    except EquipoiseError:
+        return None
+    rows, fresh = arrays["rows"], task.make_agent(reward)
+    passed = sum(mark < agent.t for mark in task.marks)
+    fits = (
+        header.get("id") == task.id
+        and type(agent) is type(fresh)
+        and agent.space == fresh.space
+        and rows.shape[1:] == (reward.n_outcomes,)
+        and len(rows) >= passed
+        and not agent.pending
+    )
+    if not fits:
+        return None
+    return _Progress(agent, list(rows[:passed]), header["seconds"], header["resumed"] + 1)

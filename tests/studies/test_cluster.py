@@ -1,0 +1,78 @@
+"""The same study on a real Dask scheduler with two workers on loopback, one of which is killed at work."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.studies.common import LONG, data, equipoise, start, written
+
+LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler, and its two workers."""
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", *LOOPBACK, "--port", "0"]
+    processes = [_started(scheduler, tmp_path)]
+    try:
+        address = _said(processes[0], r"Scheduler at:\s+(tcp://127\.0\.0\.1:\d+)")
+        for name in ("one", "two"):
+            worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, *LOOPBACK, "--no-nanny"]
+            processes.append(_started([*worker, "--nthreads", "1", "--name", name], tmp_path))
+        for process in processes[1:]:
+            _said(process, r"(Registered to)")
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate(timeout=30)
+
+
+def _started(command, folder):
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder)
+
+
+def _said(process, pattern) -> str:
+    """Wait until a process has said something."""
+    for line in process.stderr:
+        found = re.search(pattern, line)
+        if found:
+            _drain(process)
+            return found.group(1)
+    raise AssertionError(f"it never said {pattern!r}")
+
+
+def _drain(process) -> None:
+    import threading
+
+    threading.Thread(target=process.stderr.read, daemon=True).start()
+
+
+def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_path):
+    address, workers = cluster
+    path = written(tmp_path, LONG)
+    process = start("run", path, "--out", tmp_path / "far", "--cluster", address, "--every", "0.05")
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "far").glob("partial/*.beat")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(workers[0].pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    assert workers[0].wait(10) == -signal.SIGKILL
+    assert workers[1].poll() is None
+    assert "6 of 6 runs done" in out
+    assert data(tmp_path / "far").equals(data(long))
+
+
+def test_no_scheduler_is_a_clear_error(tmp_path):
+    result = equipoise("run", written(tmp_path, LONG), "--out", tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
+    assert result.returncode == 1
+    assert "no scheduler answers at 'tcp://127.0.0.1:9'" in result.stderr
+    assert "Traceback" not in result.stderr
