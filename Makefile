@@ -7,7 +7,8 @@ READY := $(VENV)/.ready
 .PHONY: demo test bench applications lint docs clean setup
 
 demo: setup
-	$(BIN)/python examples/star.py --out out
+	$(BIN)/equipoise run studies/quick.toml --out out/quick
+	$(BIN)/equipoise report out/quick
 
 test: setup
 	$(BIN)/python -m pytest
@@ -16,7 +17,11 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 applications: setup
-	$(BIN)/python -m benchmarks.applications --seeds 20
+	for name in kpis fairness coverage budgets; do \
+	  $(BIN)/equipoise run studies/$$name.toml --out out/$$name && $(BIN)/equipoise report out/$$name || exit 1; done
+	for season in 10000 100000; do \
+	  $(BIN)/equipoise run studies/budgets.toml --steps $$season --out out/budgets-$$season && \
+	  $(BIN)/equipoise report out/budgets-$$season || exit 1; done
 
 lint: setup
 	$(BIN)/ruff check .

@@ -15,6 +15,15 @@ from equipoise.cli.problem import Json
 from equipoise.errors import StudyError
 from equipoise.studies import vocabulary
 
+_REQUIRED: Final = "needed"
+_FILLED: Final = {
+    "n_outcomes": "the world's",
+    "n_states": "the world's",
+    "horizon": "the study's",
+    "model": "the problem's",
+    "budget": "the reward's",
+    "seed": "the run's",
+}
 _SHELVES: Final[Mapping[str, Callable[[], dict[str, vocabulary.Maker]]]] = {
     "worlds": vocabulary.worlds,
     "rewards": vocabulary.reward_families,
@@ -34,12 +43,12 @@ def catalogue(
     """List worlds, rewards, oracles, mirror maps, confidences and agents, with their parameters.
 
     What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
-    model that a confidence is told. A parameter without a value must be given.
+    model that a confidence is told. A parameter that is needed must be given.
     """
     if shelf is not None and shelf not in _SHELVES:
         raise StudyError(f"got {shelf!r}; one of {', '.join(_SHELVES)} is needed")
     data = {
-        name: {kind: _about(maker) for kind, maker in sorted(kinds().items())}
+        name: {kind: _about(maker, name != "worlds") for kind, maker in sorted(kinds().items())}
         for name, kinds in _SHELVES.items()
         if shelf in (None, name)
     }
@@ -51,19 +60,18 @@ def catalogue(
         table = Table(title=name, title_justify="left", box=None, show_header=False, padding=(0, 2, 0, 0))
         for kind, about in kinds.items():
             values = about["parameters"].items()
-            said = ", ".join(word if value is _REQUIRED else f"{word}={value}" for word, value in values)
+            said = ", ".join(f"{word}={value}" for word, value in values)
             table.add_row(f"[bold]{kind}[/bold]", about["summary"], f"[dim]{said}[/dim]")
         console.print(table)
         console.print()
 
 
-_REQUIRED: Final = "needed"
-
-
-def _about(maker: vocabulary.Maker) -> dict[str, Any]:
+def _about(maker: vocabulary.Maker, filled: bool) -> dict[str, Any]:
     lines = (inspect.getdoc(maker) or "").splitlines()
-    parameters = {
-        name: _REQUIRED if parameter.default is inspect.Parameter.empty else repr(parameter.default)
-        for name, parameter in vocabulary.parameters(maker).items()
-    }
+    parameters: dict[str, str] = {}
+    for name, parameter in vocabulary.parameters(maker).items():
+        if filled and name in _FILLED:
+            parameters[name] = _FILLED[name]
+        else:
+            parameters[name] = _REQUIRED if parameter.default is inspect.Parameter.empty else repr(parameter.default)
     return {"summary": lines[0] if lines else "", "parameters": parameters}

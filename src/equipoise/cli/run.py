@@ -10,7 +10,7 @@ from rich.console import Console
 
 from equipoise.studies.display import display, duration, summary
 from equipoise.studies.runner import EVERY, run_study
-from equipoise.studies.spec import read_study
+from equipoise.studies.spec import changed, read_study
 
 _FAILED, _INTERRUPTED = 3, 130
 
@@ -23,6 +23,8 @@ def run(
         str | None,
         typer.Option(help="Send the work to a Dask scheduler instead, such as tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
+    steps: Annotated[int | None, typer.Option(help="Instead of the study's.", show_default=False, min=1)] = None,
+    seeds: Annotated[int | None, typer.Option(help="Instead of the study's.", show_default=False, min=1)] = None,
     every: Annotated[
         float, typer.Option(help="Save long runs every so many seconds, so that they can go on.", metavar="SECONDS")
     ] = EVERY,
@@ -39,7 +41,7 @@ def run(
     A run that fails is recorded in DIR/failed and does not stop the others; the exit code is then 3.
     """
     console = Console(stderr=True)
-    plan = read_study(study)
+    plan = changed(read_study(study), steps, seeds)
     with display(console) as show:
         progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, folder=study.parent, show=show)
     for reason in progress.damaged:

@@ -279,6 +279,28 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise StudyError("\n".join(f"{source}: {line}" for line in str(error).splitlines())) from None
 
 
+def changed(study: Study, steps: int | None = None, seeds: int | None = None) -> Study:
+    """The same study with another number of steps or seeds; checkpoints beyond the last step are left out.
+
+    >>> study = Study(name="s", steps=1000, seeds=9, checkpoints=[10, 1000],
+    ...     problems=[Problem(world="star", reward="Entropy")], agents=[AgentSpec(kind="RoundRobin")])
+    >>> changed(study, steps=100).marks(), changed(study, seeds=2).seeds
+    ((10, 100), (0, 1))
+    """
+    marks = study.checkpoints
+    if steps is not None and isinstance(marks, tuple):
+        marks = tuple(mark for mark in marks if mark < steps) or (steps,)
+    return Study(
+        name=study.name,
+        description=study.description,
+        steps=study.steps if steps is None else steps,
+        seeds=study.seeds if seeds is None else seeds,
+        checkpoints=marks,
+        problems=study.problems,
+        agents=study.agents,
+    )
+
+
 def _line(found: Mapping[str, Any]) -> str:
     """What one mistake is: field, value, and what would be accepted."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")

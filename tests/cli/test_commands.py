@@ -1,0 +1,170 @@
+"""The program as its users meet it: words on stdout, errors on stderr, codes that mean something."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from equipoise.studies import vocabulary
+from tests.studies.common import LONG, SMALL, equipoise, written
+
+STUDIES = Path(__file__).parents[2] / "studies"
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["report"], ["solve"], ["describe"], ["list"]])
+def test_every_help_says_what_it_is_for(command):
+    result = equipoise(*command, "--help")
+    assert result.returncode == 0
+    assert len(result.stdout.splitlines()) > 15
+    assert "Usage" in result.stdout
+
+
+def test_version():
+    assert equipoise("--version").stdout == f"equipoise {eq.__version__}\n"
+
+
+def test_solve_prints_optimum_certificate_and_prices():
+    result = equipoise("solve", "--world", "star", "--reward", '{kind = "BottomSum", kappa = 1}')
+    assert result.returncode == 0
+    assert "status   optimal" in result.stdout
+    assert "0.333333333" in result.stdout
+    assert "worth of a little more" in result.stdout
+
+
+def test_solve_as_json_is_what_python_gives():
+    said = '{kind = "TargetSquared", kpi = [0.6, 0.6]}'
+    data = json.loads(equipoise("solve", "--world", "queue", "--reward", said, "--json").stdout)
+    best = eq.solve(eq.models.queue(), eq.rewards.TargetSquared([0.6, 0.6]))
+    assert data["status"] == "optimal"
+    assert data["value"] == pytest.approx(best.value, abs=1e-6)
+    assert data["dual_value"] - data["value"] == pytest.approx(data["gap"])
+    assert data["prices"] == [-theta for theta in data["theta"]]
+    assert len(data["occupancy"]) == eq.models.queue().n_pairs
+
+
+def test_prices_are_what_a_little_more_is_worth():
+    """The optimum is concave in the budget: the price lies between what the last unit brought and the next would."""
+    budget, step = 0.3, 1e-3
+    less, here, more = (
+        json.loads(
+            equipoise(
+                "solve", "--world", "pricing", "--reward", f'{{kind = "Knapsack", budget = {b}}}', "--json"
+            ).stdout
+        )
+        for b in (budget - step, budget, budget + step)
+    )
+    price = -here["prices"][1]
+    assert (more["value"] - here["value"]) / step - 1e-6 <= price <= (here["value"] - less["value"]) / step + 1e-6
+    assert here["prices"][0] == 1.0
+
+
+def test_describe_tells_the_structure():
+    data = json.loads(equipoise("describe", "--world", '{kind = "star", branches = 3, diameter = 4}', "--json").stdout)
+    assert data == {
+        "states": 7, "pairs": 15, "actions": data["actions"], "outcomes": 3, "start": 0, "noise": "none",
+        "communicating": True, "diameter": 4.0, "gamma": 1,
+    }  # fmt: skip
+    text = equipoise("describe", STUDIES / "fairness.toml", "--problem", "Gini").stdout
+    for word in ("diameter", "gamma", "lipschitz", "norm", "oracle", "Doubling"):
+        assert word in text
+
+
+def test_a_problem_of_a_study():
+    result = equipoise("solve", STUDIES / "kpis.toml", "--problem", "inventory", "--json")
+    assert json.loads(result.stdout)["status"] == "optimal"
+    which = equipoise("solve", STUDIES / "kpis.toml")
+    assert which.returncode == 1
+    assert "say which problem with --problem; it has 'queue'" in which.stderr
+    none = equipoise("solve", STUDIES / "kpis.toml", "--problem", "quque")
+    assert "there is no 'quque'" in none.stderr
+
+
+def test_list_has_every_public_name_and_parameter():
+    data = json.loads(equipoise("list", "--json").stdout)
+    assert set(data["worlds"]) == set(vocabulary.worlds())
+    assert set(data["rewards"]) == set(eq.rewards.__all__) - {"Reward", "Custom"}
+    assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])
+    assert {"TocUCRL2", "KnapsackAgent", "StationaryAgent", "RoundRobin", "FrankWolfeUCB", "ucrl2"} == set(
+        data["agents"]
+    )
+    assert data["worlds"]["star"]["parameters"] == {"branches": "3", "diameter": "4"}
+    assert data["rewards"]["BottomSum"]["parameters"] == {"n_outcomes": "the world's", "kappa": "needed"}
+    assert all(about["summary"] for shelf in data.values() for about in shelf.values())
+    assert "riverswim" in equipoise("list", "worlds").stdout
+
+
+WRONG = {
+    "no file": (["run", "absent.toml", "--out", "out"], 1, "absent.toml: cannot be read (No such file or directory)"),
+    "no folder": (["report", "absent"], 1, "absent: it holds no study"),
+    "no world": (["solve", "--reward", "Entropy"], 1, "--world: it is missing; or give a study"),
+    "no such world": (["describe", "--world", "sta"], 1, "world.kind: got 'sta' (did you mean 'star'?)"),
+    "no table": (["describe", "--world", "{kind}"], 1, "--world: got '{kind}', which is no TOML table"),
+    "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, rewards"),
+    "no command": (["rum"], 2, "rum"),
+    "no such format": (["report", "x", "--figures", "bmp"], 2, "bmp"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_error_is_a_line_and_a_code(name, tmp_path):
+    arguments, code, message = WRONG[name]
+    result = equipoise(*arguments, cwd=tmp_path)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_wrong_study_runs_nothing(tmp_path):
+    path = written(tmp_path, SMALL.replace('"Linear"', '"Linaer"'))
+    result = equipoise("run", path, "--out", tmp_path / "out")
+    assert result.returncode == 1
+    assert "problems[1].reward.kind: got 'Linaer' (did you mean 'Linear'?)" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_fewer_steps_and_seeds_for_the_asking(tmp_path):
+    out = tmp_path / "out"
+    result = equipoise("run", STUDIES / "budgets.toml", "--out", out, "--steps", 500, "--seeds", 1)
+    assert result.returncode == 0, result.stderr
+    assert "10 of 10 runs done" in result.stdout
+    frame = eq.load_results(out)
+    assert set(frame["steps"]) == {500}
+
+
+def test_the_live_display(tmp_path):
+    """On a terminal: what runs, how fast, and with what regret."""
+    path = written(tmp_path, LONG.replace("30_000_000", "60_000_000"))
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "equipoise", "run", str(path), "--out", str(tmp_path / "out")]
+    environment = os.environ | {"COLUMNS": "150", "LINES": "40", "TERM": "xterm"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=slave, env=environment)
+    os.close(slave)
+    shown = b""
+    try:
+        while part := os.read(master, 65536):
+            shown += part
+    except OSError:  # how a terminal ends
+        pass
+    os.close(master)
+    assert process.wait(60) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "steps/s" in text
+    assert re.search(r"riverswim, Linear +(TocUCRL2|StationaryAgent|RoundRobin) +\d +\d+% +[\d.]+ [Mk] +[\d.e-]+", text)
+    assert re.search(r"\d of 6 runs done.*, 2 running.* left", text)
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_study_can_be_run(path, tmp_path):
+    result = equipoise("run", path, "--out", tmp_path / "out", "--steps", 300, "--seeds", 1)
+    assert result.returncode == 0, result.stderr
+    assert tomllib.loads(path.read_text())["name"] == path.stem
