@@ -18,7 +18,7 @@ LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
 
 @pytest.fixture
 def cluster(tmp_path):
-    """The address of a scheduler, and its two workers."""
+    """The address of a scheduler, itself, and its two workers."""
     scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", *LOOPBACK, "--port", "0"]
     processes = [_started(scheduler, tmp_path)]
     try:
@@ -28,7 +28,7 @@ def cluster(tmp_path):
             processes.append(_started([*worker, "--nthreads", "1", "--name", name], tmp_path))
         for process in processes[1:]:
             _said(process, r"(Registered to)")
-        yield address, processes[1:]
+        yield address, *processes
     finally:
         for process in processes:
             process.kill()
@@ -56,7 +56,7 @@ def _drain(process) -> None:
 
 
 def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_path):
-    address, workers = cluster
+    address, _, *workers = cluster
     path = written(tmp_path, LONG)
     process = start("run", path, "--out", tmp_path / "far", "--cluster", address, "--every", "0.05")
     deadline = time.monotonic() + 120
@@ -76,3 +76,18 @@ def test_no_scheduler_is_a_clear_error(tmp_path):
     assert result.returncode == 1
     assert "no scheduler answers at 'tcp://127.0.0.1:9'" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_scheduler_that_goes_away(cluster, tmp_path):
+    address, scheduler, *_ = cluster
+    out = tmp_path / "out"
+    process = start("run", written(tmp_path, LONG), "--out", out, "--cluster", address)
+    deadline = time.monotonic() + 120
+    while not list(out.glob("partial/*.beat")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    scheduler.kill()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "does not answer any more" in err
+    assert "run the same command again to go on" in err
+    assert "Traceback" not in err

@@ -86,6 +86,7 @@ class ClusterPool(Pool):
     """A Dask scheduler's workers, which must have this version of the package installed."""
 
     def __init__(self, address: str) -> None:
+        self._address = address
         try:
             from distributed import Client
         except ImportError:
@@ -99,7 +100,13 @@ class ClusterPool(Pool):
 
     def capacity(self) -> int:
         """Two tasks a thread, so that none waits for the network."""
-        threads = sum(int(number) for number in self._client.nthreads().values())
+        try:
+            threads = sum(int(number) for number in self._client.nthreads().values())
+        except (OSError, RuntimeError) as error:
+            raise StudyError(
+                f"cluster: the scheduler at {self._address!r} does not answer any more ({error}); what was done is "
+                "kept: run the same command again to go on"
+            ) from error
         return max(2, 2 * threads)
 
     def reopen(self) -> None:
