@@ -1,0 +1,136 @@
+"""What a check of the paper says: a statement, what was measured against it, and the verdict.
+
+A `Finding` sets one measured number against the bound that the paper gives for it. If the number is an estimate, it has
+an `error` (the half-width of a confidence interval at 99.9 %), and the finding fails only if the bound lies beyond it.
+What the theory promises for large T only, and was not seen yet at the T that was run, is a finding that is not
+`reached`: it is shown, and counts for nothing.
+
+A statement that is wrong as written has findings for what is written, which fail, and for its correction, which hold.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+
+@final
+class Size(enum.Enum):
+    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+    def pick(self, quick: int, full: int) -> int:
+        """A number for either size.
+
+        >>> Size.QUICK.pick(10, 1000)
+        10
+        """
+        return quick if self is Size.QUICK else full
+
+
+@final
+@dataclass(frozen=True)
+class Statement:
+    """Something that the paper says.
+
+    Attributes
+    ----------
+    name : str
+        What ``equipoise paper NAME`` runs: that of the module, with hyphens.
+    number : str
+        As the paper counts, e.g. "Theorem 2.2".
+    title, says : str
+        In a few words, and as a formula.
+    correction : str
+        What is true instead; empty if it holds as written.
+    erratum : int or None
+        Its number in docs/paper.md.
+    """
+
+    name: str
+    number: str
+    title: str
+    says: str
+    correction: str = ""
+    erratum: int | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Finding:
+    """A number that was measured, and what it must not be above (or below).
+
+    >>> Finding("star", measured=0.3, bound=0.5).verdict, Finding("star", 0.6, 0.5, error=0.2).verdict
+    ('holds', 'holds')
+    >>> Finding("star", 0.3, 0.5, relation=">=").verdict
+    'fails'
+    """
+
+    instance: str
+    measured: float
+    bound: float
+    relation: Literal["<=", ">="] = "<="
+    error: float = 0.0
+    reached: bool = True
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds: "holds", "fails" or "not reached"."""
+        if not self.reached:
+            return "not reached"
+        if self.relation == "<=":
+            return "holds" if self.measured - self.error <= self.bound else "fails"
+        return "holds" if self.measured + self.error >= self.bound else "fails"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A chart, as a Vega-Lite specification without width or colours of its own, and what it shows."""
+
+    title: str
+    caption: str
+    chart: dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What came of a check.
+
+    Attributes
+    ----------
+    statement : Statement
+        What was checked.
+    written : tuple of Finding
+        The statement as it is written.
+    corrected : tuple of Finding
+        Its correction; empty if it needs none.
+    pictures : tuple of Picture
+        What it looks like.
+    """
+
+    statement: Statement
+    written: tuple[Finding, ...]
+    corrected: tuple[Finding, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """ "holds", "holds as corrected", "fails", or "not reached" if nothing could be decided."""
+        counted = [finding.verdict for finding in self.written if finding.reached]
+        if not counted and not self.corrected:
+            return "not reached"
+        if self.corrected and any(finding.verdict == "fails" for finding in self.corrected):
+            return "fails"
+        if all(verdict == "holds" for verdict in counted):
+            return "holds"
+        return "holds as corrected" if self.corrected else "fails"
+
+
+Check = Callable[[Size], Checked]
