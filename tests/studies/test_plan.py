@@ -86,11 +86,15 @@ def test_which_theorem_covers_what():
         AgentSpec(name="tgd", kind="TocUCRL2", oracle="TunedGradientDescent"),
         AgentSpec(name="inf", kind="TocUCRL2", threshold=float("inf")),
         AgentSpec(name="zero", kind="TocUCRL2", threshold=0),
+        AgentSpec(name="other", kind="ucrl2", weights=[1, 0]),
         AgentSpec(name="random", kind="StationaryAgent"),
     ]
     plan = make_plan(small(problems=small().problems[:1], agents=agents), ready=False)
     rates = {agent.name: agent.rate for agent in plan.agents.values()}
-    assert rates == {"fw": -1 / 2, "tgd": -1 / 3, "inf": None, "zero": None, "random": None}
+    assert rates == {"fw": -1 / 2, "tgd": -1 / 3, "inf": None, "zero": None, "other": None, "random": None}
+    visits = Problem(name="v", world={"kind": "star", "visits": True}, reward="Entropy")
+    anytime = make_plan(small(problems=[visits], agents=agents[:1]), ready=False)
+    assert anytime.agents["v", "fw"].rate == -1 / 3
 
 
 def test_policies_by_name():

@@ -154,6 +154,11 @@ WRONG = {
         'kind = "TocUCRL2"\nproblems = ["sta"]',
         "agents[0].problems: 'sta' is none of star, river",
     ),
+    "no problem at all": (
+        'kind = "TocUCRL2"',
+        'kind = "TocUCRL2"\nproblems = []',
+        "agents[0].problems: it is empty; leave it out, for all of them",
+    ),
     "no TOML": ("steps = 3000", "steps 3000", "it is no TOML"),
     "not communicating": (
         '{ kind = "riverswim", n = 4 }',

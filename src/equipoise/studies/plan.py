@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from equipoise.models.world import stream
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
+from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.policies import find_policy
 from equipoise.studies.spec import AgentSpec, Problem, Study
@@ -196,16 +198,22 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, steps: int, where: str, re
         described["policy"] = _plain(policy)
     if "seed" not in said:
         described.pop("seed", None)
-    return PlannedAgent(agent.title(), said, described, _rate(made))
+    return PlannedAgent(agent.title(), said, described, _rate(made, problem.reward))
 
 
-def _rate(agent: Agent) -> float | None:
-    """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents."""
+def _rate(agent: Agent, reward: Reward) -> float | None:
+    """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents.
+
+    For an entropy whose smoothing follows time, Frank-Wolfe has 1/3 too, by (6.3). An agent that maximises another
+    reward than the problem's has none.
+    """
     if isinstance(agent, KnapsackAgent):
         return -1.0 / 3.0
-    if not isinstance(agent, TocUCRL2) or agent.threshold in (0.0, float("inf")):
+    own = isinstance(agent, TocUCRL2) and _described(agent.reward) == _described(reward)
+    if not isinstance(agent, TocUCRL2) or not own or agent.threshold in (0.0, math.inf):
         return None
-    return -0.5 if isinstance(agent.oracle, FrankWolfe) else -1.0 / 3.0
+    anytime = isinstance(reward, Entropy) and reward.mu is None
+    return -0.5 if isinstance(agent.oracle, FrankWolfe) and not anytime else -1.0 / 3.0
 
 
 def _runs(

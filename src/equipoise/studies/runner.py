@@ -125,6 +125,10 @@ def run_study(
         if tasks:
             pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
             _Runner(progress, claims, pool, every, show or _silent).run(tasks)
+    for task in plan.optima:
+        optimum = place.read_optimum(task.id)
+        if optimum is not None and optimum.status != "optimal":
+            progress.unsolved.append(f"{task.problem}: {optimum.status}")
     return progress
 
 

@@ -217,6 +217,8 @@ class Study(_Part):
                 raise ValueError(f"{what}: two are called {twice!r}; give them names")
         known = [problem.title() for problem in self.problems]
         for index, agent in enumerate(self.agents):
+            if agent.problems == ():
+                raise ValueError(f"agents[{index}].problems: it is empty; leave it out, for all of them")
             unknown = [title for title in agent.problems or () if title not in known]
             if unknown:
                 raise ValueError(f"agents[{index}].problems: {unknown[0]!r} is none of {', '.join(known)}")
