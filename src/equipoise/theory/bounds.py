@@ -1,83 +1,40 @@
-r"""Bounds on the number of episodes that hold with certainty (lemmas fw_bd_M_brief, fgd_bd_M, tmd_bd_M).
+"""All bounds under one name: episodes, sums of the error terms, regret.
 
-With SA pairs, at most SA (1 + log2 T) episodes are ended by the doubling of visits. Those ended by the
-gradient threshold Q > 0 are at most
+- `episodes`: M(T), with certainty (lemmas 4.3, C.3, C.8);
+- `sums`: the five error terms up to T (lemmas 4.5, 4.7, 4.8, Claim 4.6) and what they are made of (B.6, B.7);
+- `regret`: Theorems 3.4, 5.1 and 5.2 with their constants, and the slack of Theorem 2.2;
+- `printed`, apart from these: the paper's own constants where they differ.
 
-    FW    3 + Q / (2 beta ||1||) + sqrt(32 beta ||1|| T / Q)
-    TGD   3 + (Q / 2L)^{3/4}     + sqrt(9 L / Q) T^{2/3}
-    TMD   1 + sqrt(L' / Q) T^{2/3}
-
-A correction to the paper: its first two proofs put j = n - ceil(C^2) - 1 (C^{3/2} for TGD) into a bound in
-(j - 1) and then drop the ceiling and one of the ones, so the constant 1 must be 3. The third bound stands, but
-not by its proof. With n the length of an episode, the sum of t - tau over its n + 1 terms is n(n + 1)/2, more
-than the n^2 / 2 that is used; what saves it is that z = grad g* - V has entries in [-1, 1], so ||z|| <= ||1||
-and not 2 ||1||: the inequality is L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
-
-The doubling trick adds up the bounds of its mega-episodes.
+>>> from equipoise.models import bandit
+>>> from equipoise.rewards import Quadratic
+>>> facts, setting = Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5]))
+>>> regret(facts, setting, 10**6).value < regret(facts, setting, 10**4).value
+True
 """
 
-from __future__ import annotations
+from equipoise.theory.episodes import episodes, gradient_episodes, visit_episodes
+from equipoise.theory.facts import Facts, Setting
+from equipoise.theory.regret import RegretBound, benchmark_slack, oracle_term, rate, regret
+from equipoise.theory.sums import Errors, club, diamond, errors, heart, inverse_roots, inverses, planning, spade
 
-import math
-
-from equipoise._numbers import real, whole
-from equipoise.errors import ParameterError
-from equipoise.oracles.base import Oracle
-from equipoise.oracles.doubling import Doubling
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
-from equipoise.rewards.base import Reward
-from equipoise.rewards.norms import ones
-
-
-def visit_episodes(n_pairs: int, steps: int) -> float:
-    """At most so many episodes end because some pair was visited as often as before (eq. fw_bd_M_nu).
-
-    >>> visit_episodes(3, 8)
-    12.0
-    """
-    pairs = whole(n_pairs, "n_pairs", 1, error=ParameterError)
-    return pairs * (1.0 + math.log2(whole(steps, "steps", 1, error=ParameterError)))
-
-
-def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """At most so many episodes end because Psi > Q, with certainty; Q > 0."""
-    oracle.check(reward)
-    Q, T = real(threshold, "threshold", error=ParameterError), whole(steps, "steps", 1, error=ParameterError)
-    if not Q > 0:
-        raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
-    if math.isinf(Q) or reward.lipschitz == 0.0:
-        return 0.0
-    if isinstance(oracle, FrankWolfe):
-        movement = (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)
-        if movement == 0.0:
-            return 0.0
-        return 3.0 + Q / (2.0 * movement) + math.sqrt(32.0 * movement * T / Q)
-    if isinstance(oracle, TunedGradientDescent):
-        L = reward.lipschitz
-        return 3.0 + math.pow(Q / (2.0 * L), 0.75) + math.sqrt(9.0 * L / Q) * math.pow(T, 2.0 / 3.0)
-    if isinstance(oracle, TunedMirrorDescent):
-        reach = oracle.mirror_map.radius(reward)
-        return 1.0 + math.sqrt(reach / Q) * math.pow(oracle.horizon, -1.0 / 3.0) * T
-    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
-
-
-def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
-    """M(T): at most so many episodes have begun by time `steps`, with certainty.
-
-    >>> from equipoise.rewards import Quadratic
-    >>> round(episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, n_pairs=10, steps=1000), 1)
-    326.7
-    """
-    if not isinstance(oracle, Doubling):
-        return 1.0 + gradient_episodes(reward, oracle, threshold, steps) + visit_episodes(n_pairs, steps)
-    total, left, index = 0.0, steps, 0
-    while left > 0:
-        index += 1
-        phase = oracle.phase(index)
-        assert phase.length is not None
-        taken = min(left, phase.length)
-        total += 1.0 + gradient_episodes(reward, phase.oracle, threshold, taken) + visit_episodes(n_pairs, taken)
-        left -= taken
-    return total
+__all__ = [
+    "Errors",
+    "Facts",
+    "RegretBound",
+    "Setting",
+    "benchmark_slack",
+    "club",
+    "diamond",
+    "episodes",
+    "errors",
+    "gradient_episodes",
+    "heart",
+    "inverse_roots",
+    "inverses",
+    "oracle_term",
+    "planning",
+    "rate",
+    "regret",
+    "spade",
+    "visit_episodes",
+]

@@ -1,0 +1,267 @@
+r"""Lemma 4.4, measured: what each step of a run loses against the benchmark, in five parts.
+
+With m the episode of time t, tau = tau(m), v* the benchmark's outcomes and (gain, bias) the certificate of the plan,
+
+    (-theta_t).(v* - V_t)  <=  club + diamond + heart + spade + P,            (4.13) to (4.15)
+
+    club    = (theta_t - theta_tau).V_t                          the delay of theta, on what was seen
+    diamond = r~_m(s_t, a_t) - (-theta_tau).V_t                  optimism about outcomes, and noise
+    heart   = (theta_tau - theta_t).v*                           the delay of theta, on what is aimed at
+    spade   = max over p in H^p_m(s_t,a_t) of p.bias - bias(s_t)   optimism about transitions, and motion
+    P       = 1/sqrt(tau), or the agent's own tolerance          the planner's
+
+whenever v and p lie in the regions of episode m. The left side summed and divided by T is the regret but for the
+oracle's own term (`regret`); the sums of the five are bounded in `sums`.
+
+What is behind it. The plan's last sweep gives gain - P <= r~ + spade at every state, for the action of the policy. And
+gain >= r~(s,a) + p.bias - bias(s) for all pairs, so gain >= the average of r~ under any occupancy x of the true model,
+hence >= (-theta_tau).v*, if v and p are in their regions. Both use the sweep Tu - u alone. So the lemma holds as it
+stands for warm starts and for relaxed iterations, such as those of `Known`. It holds for every x that satisfies the
+flow constraints; an x that misses them by a vector of l1 length rho, as a solver's does, moves it by at most
+rho span(bias) / 2.
+
+Under `Doubling` with fresh counts tau is counted from the start of the mega-episode, and the regions have delta / 2^h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.errors import ParameterError
+from equipoise.models.base import Model
+from equipoise.models.world import Seed
+from equipoise.offline.benchmark import Benchmark, solve
+from equipoise.theory._kernels import Looks, Trace
+from equipoise.theory.recording import check_run, recorded
+from equipoise.theory.sums import Errors
+
+if TYPE_CHECKING:
+    import polars
+
+Vector = NDArray[np.float64]
+Index = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_ROUNDING: Final = 1e-11  # of the numbers added up; the planner's ties alone are worth 1e-12 of them
+
+
+class EpisodeTerms(NamedTuple):
+    """One row an episode.
+
+    Attributes
+    ----------
+    number : int array
+        m, from 1.
+    start : int array
+        When it began, on the agent's clock.
+    tau : int array
+        The same on the clock of its regions, which `Doubling` with fresh counts sets back.
+    gain, span : float arrays
+        Of the plan and of its bias.
+    P : float array
+        The tolerance of the plan.
+    theta : float array, K columns
+        theta_tau.
+    v_held, p_held : bool arrays
+        Whether v and p lay in the regions: E^v_m and E^p_m.
+    v_slack, p_slack : float arrays
+        What was left of the radius where it was nearest to being used up: 1 if every estimate was exact, negative if
+        the truth was missed. NaN for an episode that was under way before the recording began.
+    """
+
+    number: Index
+    start: Index
+    tau: Index
+    gain: Vector
+    span: Vector
+    P: Vector
+    theta: Vector
+    v_held: Flags
+    p_held: Flags
+    v_slack: Vector
+    p_slack: Vector
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Decomposition:
+    """The five terms of every step; each array has one row a step.
+
+    Attributes
+    ----------
+    t : int array
+        The time, from 1.
+    row : int array
+        Which row of `episodes` it belongs to.
+    state, action, pair : int arrays
+        s_t, a_t and their number.
+    outcomes, theta : float arrays, K columns
+        V_t and theta_t.
+    optimistic : float array
+        r~_m(s_t, a_t).
+    left : float array
+        (-theta_t).(v* - V_t).
+    club, diamond, heart, spade, P : float arrays
+        The terms.
+    episodes : EpisodeTerms
+        What belongs to an episode.
+    best : Benchmark
+        Whose outcomes are v*.
+    """
+
+    t: Index
+    row: Index
+    state: Index
+    action: Index
+    pair: Index
+    outcomes: Vector
+    theta: Vector
+    optimistic: Vector
+    left: Vector
+    club: Vector
+    diamond: Vector
+    heart: Vector
+    spade: Vector
+    P: Vector
+    episodes: EpisodeTerms
+    best: Benchmark
+
+    @property
+    def right(self) -> Vector:
+        """Club + diamond + heart + spade + P."""
+        return self.club + self.diamond + self.heart + self.spade + self.P
+
+    @property
+    def gap(self) -> Vector:
+        """Right side minus left side: not negative, up to `allowance`, where the regions hold the truth."""
+        return self.right - self.left
+
+    @property
+    def held(self) -> Flags:
+        """Whether v and p lay in the regions of the step's episode."""
+        return (self.episodes.v_held & self.episodes.p_held)[self.row]
+
+    @property
+    def allowance(self) -> Vector:
+        """What the lemma may be missed by: the residual of the benchmark's flow, and rounding."""
+        span = self.episodes.span[self.row]
+        size: Vector = 1.0 + span + np.abs(self.episodes.theta).sum(axis=1)[self.row]
+        return 0.5 * self.best.residual_l1 * span + _ROUNDING * size
+
+    @property
+    def holds(self) -> bool:
+        """Whether Lemma 4.4 is true at every step whose regions hold the truth."""
+        return bool(np.all(self.gap[self.held] >= -self.allowance[self.held]))
+
+    @property
+    def sums(self) -> Errors:
+        """The five terms added up over all steps, to be compared with `bounds.errors`."""
+        return Errors._make(float(column.sum()) for column in self._terms())
+
+    @property
+    def total(self) -> Vector:
+        """Their running sums: five columns, in the order club, diamond, heart, spade, P."""
+        return np.cumsum(np.column_stack(self._terms()), axis=0)
+
+    def frame(self) -> polars.DataFrame:
+        """One line a step, for plotting."""
+        import polars
+
+        columns = {"t": self.t, "episode": self.episodes.number[self.row], "state": self.state, "action": self.action}
+        terms = dict(zip(Errors._fields, self._terms(), strict=True))
+        return polars.DataFrame({**columns, "left": self.left, **terms, "gap": self.gap, "held": self.held})
+
+    def _terms(self) -> tuple[Vector, ...]:
+        return self.club, self.diamond, self.heart, self.spade, self.P
+
+    def __repr__(self) -> str:
+        sums = ", ".join(f"{name}={value:.6g}" for name, value in zip(Errors._fields, self.sums, strict=True))
+        count = f"{self.t.size} steps, {self.episodes.number.size} episodes"
+        return f"Decomposition({count}; left={self.left.sum():.6g}, {sums})"
+
+
+def decompose(
+    model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0, best: Benchmark | None = None
+) -> Decomposition:
+    """Run an agent as `simulate` would, and split what every step loses into its five parts.
+
+    Parameters
+    ----------
+    model : Model
+        The world; the agent does not know it, the record does.
+    agent : TocUCRL2
+        Changed in place, and exactly as by `simulate` with that seed. It may be under way, unless it was loaded or
+        copied in the midst of an episode.
+    steps : int
+        How many steps to take. Memory grows with steps times K.
+    seed : int or SeedSequence
+        Seeds the world.
+    best : Benchmark, optional
+        Of the model; it is solved for if none is given.
+
+    Examples
+    --------
+    >>> from equipoise.models import garnet
+    >>> from equipoise.rewards import Quadratic
+    >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
+    >>> found = decompose(model, TocUCRL2(model.space, Quadratic([0.7, 0.7])), 1000)
+    >>> found.holds, bool(found.held.all()), found.total.shape
+    (True, True, (1000, 5))
+    """
+    check_run(model, agent, steps, seed)
+    best = solve(model, agent.reward) if best is None else best
+    if not isinstance(best, Benchmark):
+        raise ParameterError(f"best: got {type(best).__name__}; a Benchmark is needed")
+    if best.model != model:
+        raise ParameterError("best: it is the benchmark of another model")
+    first = agent.t
+    ((trace, looks),) = recorded(model, agent, int(steps), seed, int(steps))
+    return _split(model, agent, first, trace, looks, best)
+
+
+def _split(model: Model, agent: TocUCRL2, first: int, trace: Trace, looks: Looks, best: Benchmark) -> Decomposition:
+    row = np.searchsorted(looks.number, trace.episode)
+    theta, reference, V, target = trace.theta, looks.theta[row], trace.outcome, best.outcomes
+    record = agent.episodes
+    chosen = looks.number - 1
+    return Decomposition(
+        t=first + np.arange(trace.pair.size),
+        row=row,
+        state=trace.state,
+        action=trace.pair - model.first_pair[trace.state],
+        pair=trace.pair,
+        outcomes=V,
+        theta=theta,
+        optimistic=trace.reward,
+        left=_dot(-theta, target - V),
+        club=_dot(theta - reference, V),
+        diamond=trace.reward + _dot(reference, V),
+        heart=(reference - theta) @ target,
+        spade=trace.spade,
+        P=looks.tolerance[row],
+        episodes=EpisodeTerms(
+            number=looks.number,
+            start=record.start[chosen],
+            tau=looks.tau,
+            gain=record.gain[chosen],
+            span=record.span[chosen],
+            P=looks.tolerance,
+            theta=looks.theta,
+            v_held=looks.v_held,
+            p_held=looks.p_held,
+            v_slack=1.0 - looks.v_used,
+            p_slack=1.0 - looks.p_used,
+        ),
+        best=best,
+    )
+
+
+def _dot(x: Vector, y: Vector) -> Vector:
+    """Row by row."""
+    products: Vector = np.einsum("tk,tk->t", x, y)
+    return products

@@ -1,0 +1,167 @@
+"""What the bounds depend on: a few numbers of the world, and how the agent was set up.
+
+The paper's S, SA, K, Gamma and D are those of `Facts`. D may take a while to compute on a large model, so it can
+be given. g, the oracle, Q, delta and the planner's tolerance are a `Setting`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from equipoise._numbers import real, whole
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.confidence.bernstein import Bernstein
+from equipoise.errors import ParameterError
+from equipoise.models.base import Model
+from equipoise.oracles.base import Oracle
+from equipoise.oracles.choice import fitting_oracle
+from equipoise.rewards.base import Reward
+from equipoise.rewards.norms import ones
+from equipoise.theory.episodes import moves
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The numbers of a world that the bounds know.
+
+    Parameters
+    ----------
+    n_states, n_pairs, n_outcomes : int
+        S, SA and K.
+    max_successors : int
+        Gamma: the most next states that a pair has.
+    diameter : float
+        D, times of return included; at least 1.
+
+    Examples
+    --------
+    >>> from equipoise.models import star
+    >>> Facts.of(star(branches=3, diameter=4))
+    Facts(n_states=7, n_pairs=15, n_outcomes=3, max_successors=1, diameter=4.0)
+    """
+
+    n_states: int
+    n_pairs: int
+    n_outcomes: int
+    max_successors: int
+    diameter: float
+
+    def __post_init__(self) -> None:
+        for name in ("n_states", "n_pairs", "n_outcomes", "max_successors"):
+            object.__setattr__(self, name, whole(getattr(self, name), name, 1, error=ParameterError))
+        object.__setattr__(self, "diameter", real(self.diameter, "diameter", error=ParameterError))
+        if not 1 <= self.diameter < math.inf:
+            raise ParameterError(f"diameter: got {self.diameter}; a finite number >= 1 is needed")
+
+    @classmethod
+    def of(cls, model: Model, diameter: float | None = None) -> Facts:
+        """Read them off a model; its diameter is computed unless it is given."""
+        return cls(
+            n_states=model.n_states,
+            n_pairs=model.n_pairs,
+            n_outcomes=model.n_outcomes,
+            max_successors=model.max_successors,
+            diameter=model.diameter() if diameter is None else diameter,
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How TOC-UCRL2 is set up, with the paper's regions and the paper's planner.
+
+    Parameters
+    ----------
+    reward : Reward
+        g, with a finite Lipschitz constant.
+    oracle : Oracle, optional
+        None: the one that an agent would choose.
+    threshold : float, optional
+        Q > 0. None: L. Infinity is allowed, and nothing is then guaranteed unless theta cannot move.
+    delta : float
+        The level of the regions.
+    tolerance : float, optional
+        Of the planner; None: 1/sqrt(tau(m)).
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Quadratic
+    >>> Setting(reward=Quadratic([0.5, 0.5]), delta=0.1).Q
+    0.7071067811865476
+    """
+
+    reward: Reward
+    oracle: Oracle | None = None
+    threshold: float | None = None
+    delta: float = 0.05
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        reward = self.reward
+        if not isinstance(reward, Reward):
+            raise ParameterError(f"reward: got {type(reward).__name__}; a Reward is needed")
+        if not math.isfinite(reward.lipschitz):
+            raise ParameterError(f"reward: {reward!r} has no Lipschitz constant; take reward.at(t) for one time t")
+        object.__setattr__(self, "oracle", fitting_oracle(reward) if self.oracle is None else self.oracle)
+        self.steered_by.check(reward)
+        threshold = reward.lipschitz if self.threshold is None else self.threshold
+        object.__setattr__(self, "threshold", real(threshold, "threshold", error=ParameterError))
+        if not (self.Q > 0 or (self.Q == 0 and not moves(reward, self.steered_by))):
+            raise ParameterError(f"threshold: got {self.threshold}; the bounds are for Q > 0")
+        object.__setattr__(self, "delta", real(self.delta, "delta", error=ParameterError))
+        if not 0 < self.delta < 1:
+            raise ParameterError(f"delta: got {self.delta}; it must lie strictly between 0 and 1")
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", real(self.tolerance, "tolerance", error=ParameterError))
+            if not 0 < self.tolerance < math.inf:
+                raise ParameterError(f"tolerance: got {self.tolerance}; a number > 0 is needed, or None")
+
+    @classmethod
+    def of(cls, agent: TocUCRL2) -> Setting:
+        """Read it off an agent; one with other regions, or with warm starts, is refused, for no bound is about it."""
+        if not isinstance(agent, TocUCRL2):
+            raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
+        if not isinstance(agent.confidence, Bernstein):
+            raise ParameterError(f"agent: the bounds are for the paper's regions, and it has {agent.confidence!r}")
+        if agent.planner.warm_start:
+            raise ParameterError("agent: the bounds are for plans that start from zero, and it has warm starts")
+        return cls(
+            reward=agent.reward,
+            oracle=agent.oracle,
+            threshold=agent.threshold,
+            delta=agent.delta,
+            tolerance=agent.tolerance,
+        )
+
+    @property
+    def steered_by(self) -> Oracle:
+        """The oracle, chosen if none was given."""
+        assert self.oracle is not None
+        return self.oracle
+
+    @property
+    def Q(self) -> float:
+        """The threshold, L if none was given."""
+        assert self.threshold is not None
+        return self.threshold
+
+    @property
+    def ones(self) -> float:
+        """||1_K|| in the norm of the reward."""
+        return ones(self.reward.n_outcomes, self.reward.norm)
+
+    @property
+    def scale(self) -> float:
+        """L ||1_K||: the widest range of (-theta).w over the box, for theta in the dual ball of radius L."""
+        return self.reward.lipschitz * self.ones
+
+
+def check_fit(facts: Facts, setting: Setting) -> None:
+    """The world and the reward must have the same number of outcomes."""
+    if facts.n_outcomes != setting.reward.n_outcomes:
+        raise ParameterError(
+            f"facts: the world has {facts.n_outcomes} outcomes; the reward takes {setting.reward.n_outcomes}"
+        )

@@ -1,0 +1,108 @@
+r"""The paper's constants as they are printed, where they are not those of `bounds`.
+
+For comparison, and so that what is wrong can be shown to be. Each function says whether its number is a bound:
+
+    (4.7), (C.9)   episodes ended by the gradient     not proved: 1 must be 3 (errata 10, 13); not known to fail
+    (4.8)          episodes ended by visits           false for episodes that have begun: one may be open (erratum 20)
+    (4.6)          Frank-Wolfe's own term             false at T = 1 (erratum 26)
+    Claim 4.6      sum of P                           false (erratum 19)
+    (B.25)         sum of diamond                     true, not by its proof (see `bounds.diamond`)
+    Theorem C.4    online gradient descent            false: L is the radius, not the diameter (erratum 24)
+    (C.5)          TGD's own term                     true, not by its proof (see `regret`)
+    (C.23)         TMD's own term                     true, not by its proof (see `regret`)
+    Theorem 2.2    slack of the benchmark             true, twice what is needed (erratum 22)
+
+(4.8) is `bounds.visit_episodes`, (B.30) is `bounds.spade`, Lemma 4.5 is `bounds.club` and `bounds.heart`, and (C.25)
+is `bounds.gradient_episodes`: these are not repeated here. Proposition 6.1, on budgets, has no number anywhere: its
+additive term 2D is false, and one step of its proof is missing (erratum 23).
+"""
+
+from __future__ import annotations
+
+import math
+
+from equipoise._numbers import whole
+from equipoise.errors import ParameterError
+from equipoise.oracles.base import Oracle
+from equipoise.oracles.doubling import Doubling
+from equipoise.oracles.frank_wolfe import FrankWolfe
+from equipoise.oracles.gradient_descent import TunedGradientDescent
+from equipoise.rewards.base import Reward
+from equipoise.theory import episodes as corrected
+from equipoise.theory.facts import Facts, Setting
+from equipoise.theory.sums import SILVER
+
+
+def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
+    """(4.7) and (C.9), with 1 where the proofs give 3; (C.25) as it is."""
+    found = corrected.gradient_episodes(reward, oracle, threshold, steps)
+    return found - 2.0 if found > 0 and isinstance(oracle, FrankWolfe | TunedGradientDescent) else found
+
+
+def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
+    """M(T) of lemmas 4.3, C.3 and C.8: without the episode that is open at T."""
+    return sum(
+        gradient_episodes(reward, phase.oracle, threshold, taken) + corrected.visit_episodes(n_pairs, taken)
+        for phase, taken in corrected.phases(oracle, steps)
+    )
+
+
+def planning(steps: int) -> float:
+    """Claim 4.6: the sum of P is at most (1 + sqrt 2) sqrt T. False: on a ring of six states it is 6 at T = 6.
+
+    >>> round(planning(6), 2)
+    5.91
+    """
+    return SILVER * math.sqrt(whole(steps, "steps", 1, error=ParameterError))
+
+
+def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
+    """(B.25): scale [(4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v]."""
+    T = whole(steps, "steps", 1, error=ParameterError)
+    log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
+    roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
+    return scale * (roots + 12.0 * log_v * facts.n_pairs * math.log(T))
+
+
+def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> float:
+    """(B.25) with the factor 1 + 2 log T of the line before it (erratum 27): what the proof as it stands gives."""
+    T = whole(steps, "steps", 1, error=ParameterError)
+    log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
+    roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
+    return scale * (roots + 12.0 * log_v * facts.n_pairs * (1.0 + 2.0 * math.log(T)))
+
+
+def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
+    """Theorem C.4: the average regret is at most L^2 / (2 T eta_T) + R^2 (sum of eta) / (2T). False.
+
+    With K = 1, L = R = eta_1 = T = 1, f(theta) = theta and theta_1 = 1 the regret is 2.
+
+    >>> gradient_descent(1.0, 1.0, [1.0])
+    1.0
+    """
+    T = len(rates)
+    return radius**2 / (2 * T * rates[-1]) + slope**2 * sum(rates) / (2 * T)
+
+
+def oracle_term(setting: Setting, steps: int) -> float:
+    """(4.6): beta ||1||^2 log T / T. (C.5): 3 L ||1|| / T^{1/3}. (C.23): 10 L' ||1|| / T^{1/3}."""
+    T = whole(steps, "steps", 1, error=ParameterError)
+    oracle = setting.steered_by
+    if isinstance(oracle, FrankWolfe):
+        return (setting.reward.smoothness or 0.0) * setting.ones**2 * math.log(T) / T
+    if isinstance(oracle, TunedGradientDescent):
+        return 3.0 * setting.scale * math.pow(T, -1.0 / 3.0)
+    if isinstance(oracle, Doubling):
+        return 10.0 * oracle.mirror_map.radius(setting.reward) * setting.ones * math.pow(T, -1.0 / 3.0)
+    raise ParameterError(f"oracle: the paper prints no term for {oracle!r}")
+
+
+def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
+    """Theorem 2.2: 2 L ||1|| D / T.
+
+    >>> from equipoise.models import ring
+    >>> from equipoise.rewards import Linear
+    >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)
+    1.0
+    """
+    return 2.0 * setting.scale * facts.diameter / whole(steps, "steps", 1, error=ParameterError)

@@ -1,0 +1,159 @@
+r"""Theorems 3.4, 5.1 and 5.2 with their constants: Reg(T) <= oracle term + (sum of errors) / T.
+
+The first inequality holds with certainty, at every T (the path's own errors on the right):
+
+    Reg(T) <= oracle term + (1/T) sum over t <= T of (-theta_t).(v* - V_t),
+
+    FW          beta ||1||^2 (1 + log T) / (2T)
+    TGD         L ||1|| [2 T^{-1/3} + (3 T^{1/3} - 2) / (2T)]
+    TMD(F, H)   L' ||1|| [H^{2/3} / T + H^{-2/3}],   T <= H
+    doubling    L' ||1|| sum over h of [2^{2h/3} + l(h) 2^{-2h/3}] / T
+
+with l(h) the steps taken in mega-episode h. The second part is `sums.errors`, which holds with probability 1 - 3 delta
+for all T at once. Since M(T) is of order T^{1/2} under FW and T^{2/3} under the others, so is the whole times T.
+
+How they come about. FW: t Reg(t) <= (t-1) Reg(t-1) + beta ||V_t - average||^2 / (2t) + error_t (eqs. 4.3 to 4.5), and
+both are in the box, so the norm is at most ||1||; the sum of 1/t is at most 1 + log T, where (4.6) has 2 log T, which
+is false at T = 1 (erratum 26). The others: g(average) is the minimum over theta of the mean of
+f_t(theta) = g*(theta) - theta.V_t, online descent comes close to it, and f_t(theta_t) >= opt - error_t by duality
+(C.4, C.5, C.19 to C.23).
+
+- TGD: Zinkevich's bound on a ball of *diameter* 2L, (2L)^2 / (2 eta_T) + (R^2 / 2) sum of eta_t (erratum 24), with
+  R = ||1||: grad f_t is the difference of two points of the box. The paper has a quarter of the first term and four
+  times the second; its sum, 3 L ||1|| / T^{1/3}, is right all the same, as 3y - 2 <= 2y^2 for all y.
+- TMD: L'^2 / eta + eta R^2 T, again with R = ||1||. With 2 ||1|| the printed 10 L' ||1|| / T^{1/3} would have to be 14
+  (erratum 25). With ||1|| it is true: the sum is at most 2 sum of 2^{2h/3} <= 5.41 2^{2H/3}, and 2^{H-1} <= T.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+from equipoise._numbers import whole
+from equipoise.errors import ParameterError
+from equipoise.oracles.base import Oracle
+from equipoise.oracles.doubling import Doubling
+from equipoise.oracles.frank_wolfe import FrankWolfe
+from equipoise.oracles.gradient_descent import TunedGradientDescent
+from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.theory.episodes import phases
+from equipoise.theory.facts import Facts, Setting
+from equipoise.theory.sums import Errors, errors
+
+
+@final
+@dataclass(frozen=True)
+class RegretBound:
+    """What is guaranteed at time `steps`, and what it is made of.
+
+    Attributes
+    ----------
+    steps : int
+        T.
+    oracle : float
+        The oracle's own term, of Reg(T) itself; it holds with certainty.
+    errors : Errors
+        Bounds on the five sums up to T, not yet divided by T.
+    probability : float
+        With which all of it holds, for all T at once: 1 - 3 delta.
+    """
+
+    steps: int
+    oracle: float
+    errors: Errors
+    probability: float
+
+    @property
+    def value(self) -> float:
+        """The bound on Reg(T) = opt(P_M) - g(average of the first T outcomes)."""
+        return self.oracle + self.errors.total / self.steps
+
+
+def rate(oracle: Oracle) -> float:
+    """The exponent of T in the regret bound, up to logarithms: -1/2 under Frank-Wolfe, else -1/3.
+
+    >>> rate(FrankWolfe()), round(rate(TunedGradientDescent()), 3)
+    (-0.5, -0.333)
+    """
+    if isinstance(oracle, FrankWolfe):
+        return -0.5
+    if isinstance(oracle, TunedGradientDescent | TunedMirrorDescent | Doubling):
+        return -1.0 / 3.0
+    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
+
+
+def oracle_term(setting: Setting, steps: int) -> float:
+    """The part of the regret that is the oracle's own; with certainty.
+
+    >>> from equipoise.rewards import Quadratic
+    >>> round(oracle_term(Setting(reward=Quadratic([0.5, 0.5])), 1), 12)
+    1.0
+    """
+    T = whole(steps, "steps", 1, error=ParameterError)
+    oracle, reward = setting.steered_by, setting.reward
+    if isinstance(oracle, FrankWolfe):
+        return (reward.smoothness or 0.0) * setting.ones**2 * (1.0 + math.log(T)) / (2.0 * T)
+    if isinstance(oracle, TunedGradientDescent):
+        root = math.pow(T, 1.0 / 3.0)
+        return setting.scale * (2.0 / root + (3.0 * root - 2.0) / (2.0 * T))
+    if isinstance(oracle, TunedMirrorDescent | Doubling):
+        total = 0.0
+        for phase, taken in phases(oracle, T):
+            horizon = phase.oracle.horizon
+            assert horizon is not None
+            if taken > horizon:
+                raise ParameterError(f"steps: got {T}; the oracle is tuned for {horizon}")
+            slow = math.pow(horizon, 2.0 / 3.0)
+            total += slow + taken / slow
+        return oracle.mirror_map.radius(reward) * setting.ones * total / T
+    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
+
+
+def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
+    """Theorem 3.4, 5.1 or 5.2, whichever oracle it is, as a number.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the world.
+    setting : Setting
+        Of the agent.
+    steps : int
+        T.
+
+    Returns
+    -------
+    RegretBound
+        Its `value` bounds Reg(T) with its `probability`. It is infinite if Q is and theta can move.
+
+    Examples
+    --------
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Quadratic
+    >>> bound = regret(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
+    >>> round(bound.value, 3), round(bound.probability, 2)
+    (0.186, 0.85)
+    """
+    return RegretBound(
+        steps=whole(steps, "steps", 1, error=ParameterError),
+        oracle=oracle_term(setting, steps),
+        errors=errors(facts, setting, steps),
+        probability=max(0.0, 1.0 - 3.0 * setting.delta),
+    )
+
+
+def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
+    r"""Theorem 2.2: no policy has E[g(average)] above opt(P_M) by more than L ||1|| D / T.
+
+    By (A.3) the slack is the span of gamma* over T. The proof of Lemma A.2 gives (phi* - min r) D with
+    r = (-theta*).v, and phi* <= max r; both are values of (-theta*).w on the box, which lie within L ||1|| of each
+    other (erratum 22). The paper has twice as much.
+
+    >>> from equipoise.models import ring
+    >>> from equipoise.rewards import Linear
+    >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)
+    0.5
+    """
+    return setting.scale * facts.diameter / whole(steps, "steps", 1, error=ParameterError)

@@ -1,0 +1,207 @@
+r"""The five error terms summed up to T (section 4.3, appendix B), with every constant.
+
+One step's error is at most club + diamond + heart + spade + P (Lemma 4.4; `decomposition` measures them). With
+
+    scale = L ||1_K||,   log-v = log(12 K SA T^2 / delta),   log-p = log(12 S SA T^2 / delta),   M = M(T) episodes,
+
+    club, heart   Q max ||V|| M                                   with certainty
+    P             SA + (1 + sqrt 2) sqrt T                        with certainty, if visits end episodes
+                  tolerance T                                     if the planner's tolerance is a constant
+    diamond       scale [(4 + 3 sqrt 2) sqrt(SA T log-v)          on E^v, up to probability delta
+                         + 6 SA (1 + 2 log T) log-v]
+    spade         scale D [(3 + 2 sqrt 2) sqrt(2 Gamma SA T log-p)
+                           + 6 S SA (1 + 2 log T) log-p + M + 1]  on E^p, up to probability delta
+
+E^v and E^p fail with probability at most delta/2 each, so all five hold together with probability at least
+1 - 3 delta. ("Conditional on E^v with probability 1 - delta" is to be read so: the martingale inequality is about the
+unconditional law, and what is bounded is the chance of "E^v and not the bound".)
+
+**For all T at once.** Azuma's inequality is about one T. Used with delta / (2 T^2), which sums to less than delta, it
+costs log(2 T^2 / delta) in place of log(1/delta), and both log-v and log-p are larger than that. So the two last rows
+hold, as they stand, for all T simultaneously.
+
+**Corrections.** P: Claim 4.6 lacks the SA steps that may be taken at pairs never seen (erratum 19). diamond: (B.25)
+has log T where the line before it has 1 + 2 log T (erratum 27); on the other hand (B.24) is generous: 2 sqrt 2 and 6
+are due where it has 4 and 12. The constants here are those of the radii themselves. spade: (B.30) as printed; the bias
+has span at most D scale because the optimistic rewards are values of (-theta).v on the box, hence lie within scale of
+each other (erratum 21), and because the plan starts from zero. With warm starts the gain is only known to be at most
+max r~ + P, and scale would have to be scale + 1. What the paper prints is in `printed`.
+
+Under `Doubling` with fresh counts each mega-episode is a run of its own, with delta / 2^h: sums add up, and so do
+the probabilities, to 3 delta. With inherited counts there is one clock and one delta; only M(T) knows of the restarts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from equipoise._numbers import real, whole
+from equipoise.errors import ParameterError
+from equipoise.oracles.base import Oracle
+from equipoise.theory.episodes import episodes, moves, phases
+from equipoise.theory.facts import Facts, Setting, check_fit
+
+SILVER: Final = 1.0 + math.sqrt(2.0)
+
+
+class Errors(NamedTuple):
+    """One number for each of the five terms: bounds on their sums, or the sums themselves."""
+
+    club: float
+    diamond: float
+    heart: float
+    spade: float
+    P: float
+
+    @property
+    def total(self) -> float:
+        """All five: a bound on the sum of (-theta_t).(v* - V_t)."""
+        return sum(self)
+
+
+def inverse_roots(n_pairs: int, steps: int) -> float:
+    """The sum over t <= T of 1 / sqrt(N+_m(t)(s_t, a_t)) is at most (1 + sqrt 2) sqrt(SA T) (Lemma B.6).
+
+    With certainty, if the doubling of visits ends episodes: a pair is then visited in episode m at most N+_m times.
+
+    >>> round(inverse_roots(4, 100), 4)
+    48.2843
+    """
+    return SILVER * math.sqrt(_pairs(n_pairs) * _steps(steps))
+
+
+def inverses(n_pairs: int, steps: int) -> float:
+    """The sum over t <= T of 1 / N+_m(t)(s_t, a_t) is at most SA (1 + 2 log T) (Claim B.7); with certainty.
+
+    >>> inverses(4, 1)
+    4.0
+    """
+    return _pairs(n_pairs) * (1.0 + 2.0 * math.log(_steps(steps)))
+
+
+def club(threshold: float, largest: float, n_episodes: float) -> float:
+    """Q max ||V_t|| M(T), with certainty (Lemma 4.5, eq. club_refined).
+
+    Within an episode the steps are taken while Psi <= Q, and Psi before the last of them is the sum of
+    ||theta_t - theta_tau||_* over all. `largest` is ||1_K|| in general, and less where outcomes are known to be
+    shorter: 1 for `Model.visits` in the 1-norm.
+
+    >>> club(0.5, 2.0, 30.0)
+    30.0
+    """
+    return threshold * largest * n_episodes
+
+
+def heart(threshold: float, largest: float, n_episodes: float) -> float:
+    """The same for heart, where `largest` may be max ||v(s,a)|| (Lemma 4.5, eq. heart_refined); with certainty.
+
+    >>> heart(0.5, 2.0, 30.0)
+    30.0
+    """
+    return threshold * largest * n_episodes
+
+
+def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
+    r"""The sum of P: SA + (1 + sqrt 2) sqrt T, or tolerance T; with certainty (Claim 4.6, corrected).
+
+    While N_m(s,a) = 0 a pair is visited once at most: SA steps in all, with P <= 1. The other steps of episode m are
+    at most the sum of N_m, which is tau(m) - 1, and z / sqrt(tau) <= (1 + sqrt 2)(sqrt(tau + z) - sqrt(tau)) for
+    z <= tau. It needs the rule that the doubling of visits ends an episode: `Known` has none, and then only tolerance T
+    is true.
+
+    >>> round(planning(6, 9), 4), planning(6, 9, tolerance=0.5)
+    (13.2426, 4.5)
+    """
+    if tolerance is not None:
+        return real(tolerance, "tolerance", error=ParameterError) * _steps(steps)
+    return _pairs(n_pairs) + SILVER * math.sqrt(_steps(steps))
+
+
+def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
+    r"""The sum of diamond, on E^v but for an event of probability delta (Lemma 4.7, eq. diamond_precise_bound).
+
+    Learning: |v~ - v| <= 2 rad for every outcome, with rad <= sqrt(2 log-v / N+) + 3 log-v / N+, so the sum is at
+    most 2 scale [sqrt(2 log-v) `inverse_roots` + 3 log-v `inverses`]. Noise: martingale differences within scale,
+    whose sum is at most scale sqrt(2 T log(1/delta)) <= scale sqrt 2 sqrt(SA T log-v).
+
+    (B.25) as printed, (4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v, is true as well, though not by its proof:
+    it is the larger one if T >= 4.5 SA log-v, and below that it exceeds T, while diamond <= scale at every step.
+
+    >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
+    >>> round(diamond(1.0, facts, 0.05, 1000), 1)
+    10177.7
+    """
+    T, log_v = _steps(steps), _log(facts.n_outcomes * facts.n_pairs, delta, steps)
+    learning = 2.0 * (
+        math.sqrt(2.0 * log_v) * inverse_roots(facts.n_pairs, T) + 3.0 * log_v * inverses(facts.n_pairs, T)
+    )
+    noise = math.sqrt(2.0 * facts.n_pairs * T * log_v)
+    return scale * (learning + noise)
+
+
+def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: int) -> float:
+    r"""The sum of spade, on E^p but for an event of probability delta (Lemma 4.8, eq. explicit_bd_spade).
+
+    Learning: |p~ - p| <= 2 rad for every successor, and the sum over successors of sqrt(p^) is at most sqrt(Gamma).
+    Motion: within an episode the bias telescopes but for a martingale, which leaves at most one span an episode.
+
+    >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
+    >>> round(spade(1.0, facts, 0.05, 50.0, 1000), 1)
+    37321.4
+    """
+    T, log_p = _steps(steps), _log(facts.n_states * facts.n_pairs, delta, steps)
+    roots = (2.0 * SILVER + 1.0) * math.sqrt(2.0 * facts.max_successors * facts.n_pairs * T * log_p)
+    learning = 6.0 * facts.n_states * inverses(facts.n_pairs, T) * log_p
+    return scale * facts.diameter * (roots + learning + n_episodes + 1.0)
+
+
+def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
+    """Proposition 4.2 made explicit: a bound on each sum, together with probability 1 - 3 delta, for all T at once.
+
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Quadratic
+    >>> found = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
+    >>> [round(bound) for bound in found], round(found.total)
+    ([8046, 80319, 8046, 87437, 2416], 186264)
+    """
+    check_fit(facts, setting)
+    oracle = setting.steered_by
+    parts = list(phases(oracle, steps))
+    if not parts[0][0].inherit:
+        runs = [_one_run(facts, setting, phase.oracle, setting.delta * phase.share, taken) for phase, taken in parts]
+        return Errors._make(map(sum, zip(*runs, strict=True)))
+    return _one_run(facts, setting, oracle, setting.delta, steps)
+
+
+def _one_run(facts: Facts, setting: Setting, oracle: Oracle, delta: float, steps: int) -> Errors:
+    reward, Q = setting.reward, setting.Q
+    if moves(reward, oracle):
+        M = episodes(reward, oracle, Q, facts.n_pairs, steps)
+        delay = Q * setting.ones * M
+    else:
+        M = episodes(reward, oracle, math.inf, facts.n_pairs, steps)
+        delay = 0.0
+    return Errors(
+        club=delay,
+        diamond=diamond(setting.scale, facts, delta, steps),
+        heart=delay,
+        spade=spade(setting.scale, facts, delta, M, steps),
+        P=planning(facts.n_pairs, steps, setting.tolerance),
+    )
+
+
+def _log(count: int, delta: float, steps: int) -> float:
+    """log(12 count T^2 / delta)."""
+    level = real(delta, "delta", error=ParameterError)
+    if not 0 < level < 1:
+        raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
+    return math.log(12.0 * count / level) + 2.0 * math.log(_steps(steps))
+
+
+def _steps(steps: int) -> int:
+    return whole(steps, "steps", 1, error=ParameterError)
+
+
+def _pairs(n_pairs: int) -> int:
+    return whole(n_pairs, "n_pairs", 1, error=ParameterError)
