@@ -26,6 +26,7 @@ ORDER = [
     "offline",
     "theory",
     "simulation",
+    "paper",
     "studies",
     "reports",
     "cli",

@@ -105,8 +105,13 @@ def test_list_has_every_public_name_and_parameter():
 WRONG = {
     "no file": (["run", "absent.toml", "--out", "out"], 1, "absent.toml: cannot be read (No such file or directory)"),
     "no folder": (["report", "absent"], 1, "absent: it holds no study"),
+    "problem of nothing": (
+        ["solve", "--world", "star", "--problem", "x"],
+        1,
+        "--problem: it names a problem of a study",
+    ),
     "no world": (["solve", "--reward", "Entropy"], 1, "--world: it is missing; or give a study"),
-    "no such world": (["describe", "--world", "sta"], 1, "world.kind: got 'sta' (did you mean 'star'?)"),
+    "no such world": (["describe", "--world", "sta"], 1, "--world.kind: got 'sta' (did you mean 'star'?)"),
     "no table": (["describe", "--world", "{kind}"], 1, "--world: got '{kind}', which is no TOML table"),
     "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, rewards"),
     "no command": (["rum"], 2, "rum"),
@@ -128,7 +133,7 @@ def test_a_wrong_study_runs_nothing(tmp_path):
     path = written(tmp_path, SMALL.replace('"Linear"', '"Linaer"'))
     result = equipoise("run", path, "--out", tmp_path / "out")
     assert result.returncode == 1
-    assert "problems[1].reward.kind: got 'Linaer' (did you mean 'Linear'?)" in result.stderr
+    assert f"{path}: problems[1].reward.kind: got 'Linaer' (did you mean 'Linear'?)" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -143,7 +148,8 @@ def test_fewer_steps_and_seeds_for_the_asking(tmp_path):
 
 def test_the_live_display(tmp_path):
     """On a terminal: what runs, how fast, and with what regret."""
-    path = written(tmp_path, LONG.replace("30_000_000", "60_000_000"))
+    text = LONG.replace("30_000_000", "60_000_000").replace('world = "r', 'name = "p [/b]"\nworld = "r')
+    path = written(tmp_path, text)
     master, slave = pty.openpty()
     command = [sys.executable, "-m", "equipoise", "run", str(path), "--out", str(tmp_path / "out")]
     environment = os.environ | {"COLUMNS": "150", "LINES": "40", "TERM": "xterm"}
@@ -159,7 +165,7 @@ def test_the_live_display(tmp_path):
     assert process.wait(60) == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "steps/s" in text
-    assert re.search(r"riverswim, Linear +(TocUCRL2|StationaryAgent|RoundRobin) +\d +\d+% +[\d.]+ [Mk] +[\d.e-]+", text)
+    assert re.search(r"p \[/b\] +(TocUCRL2|StationaryAgent|RoundRobin) +\d +\d+% +[\d.]+ [Mk] +[\d.e-]+", text)
     assert re.search(r"\d of 6 runs done.*, 2 running.* left", text)
 
 

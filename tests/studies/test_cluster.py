@@ -58,7 +58,7 @@ def _drain(process) -> None:
 def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_path):
     address, _, *workers = cluster
     path = written(tmp_path, LONG)
-    process = start("run", path, "--out", tmp_path / "far", "--cluster", address, "--every", "0.05")
+    process = start("run", path, "--out", "far", "--cluster", address, "--every", "0.05", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not list((tmp_path / "far").glob("partial/*.beat")) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -91,3 +91,13 @@ def test_a_scheduler_that_goes_away(cluster, tmp_path):
     assert "does not answer any more" in err
     assert "run the same command again to go on" in err
     assert "Traceback" not in err
+
+
+def test_a_cluster_without_workers(cluster, tmp_path):
+    address, _, *workers = cluster
+    for worker in workers:
+        worker.kill()
+        worker.wait(10)
+    result = equipoise("run", written(tmp_path, LONG), "--out", tmp_path / "out", "--cluster", address)
+    assert result.returncode == 1
+    assert "has no workers; start some" in result.stderr

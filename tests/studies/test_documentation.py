@@ -20,7 +20,7 @@ def block(language: str) -> str:
 def test_the_file_is_a_study(tmp_path):
     (tmp_path / "study.toml").write_text(block("toml"))
     eq.models.star().save(tmp_path / "mine.npz")
-    plan = make_plan(read_study(tmp_path / "study.toml"), tmp_path)
+    plan = make_plan(read_study(tmp_path / "study.toml"), tmp_path / "study.toml")
     assert len(plan.runs) == 10 * (2 + 2 + 1)
 
 

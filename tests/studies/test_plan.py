@@ -33,9 +33,11 @@ def test_another_agent_changes_its_own_runs_alone():
 
 
 def test_names_and_defaults_determine_nothing():
-    problem = Problem(name="called otherwise", world={"kind": "star", "branches": 2, "diameter": 2.0},
-                      reward={"kind": "Quadratic", "target": [0.4, 0.6]})  # fmt: skip
-    problem = problem.model_copy(update={"world": {"kind": "star", "branches": 2, "diameter": 2}})
+    problem = Problem(
+        name="called otherwise",
+        world={"kind": "star", "branches": 2, "diameter": 2},
+        reward={"kind": "Quadratic", "target": [0.4, 0.6]},
+    )
     spelt_out = AgentSpec(
         name="other", kind="TocUCRL2", delta=0.05, oracle="FrankWolfe", confidence="Bernstein", planner={}
     )

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -202,11 +203,11 @@ def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
     path, out = written(tmp_path, text), tmp_path / "out"
     process = start("run", path, "--out", out, "--jobs", "1", "--every", "0.05")
     deadline = time.monotonic() + 120
-    while not list(out.glob("partial/*.agent")) and time.monotonic() < deadline:
+    while not list(out.glob("partial/*.records")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
-    saved = list(out.glob("partial/*.agent"))
+    saved = list(out.glob("partial/*.records"))
     assert saved
     assert equipoise("run", path, "--out", out).returncode == 0
     assert Folder(out).read_result(saved[0].stem).about["resumed"] == 1
@@ -223,7 +224,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     assert process.returncode == 130, err
     assert "run the same command again to go on" in text
     assert "Traceback" not in err
-    assert list(out.glob("partial/*.agent"))  # though the next save was an hour away
+    assert list(out.glob("partial/*.records"))  # though the next save was an hour away
     assert equipoise("run", path, "--out", out).returncode == 0
     assert data(out).equals(data(long))
 
@@ -273,11 +274,11 @@ def test_a_damaged_save_costs_time_and_nothing_else(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "0.05")
     deadline = time.monotonic() + 120
-    while not list(out.glob("partial/*.agent")) and time.monotonic() < deadline:
+    while not list(out.glob("partial/*.records")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
-    for saved in out.glob("partial/*.agent"):
+    for saved in out.glob("partial/*.agent-*"):
         saved.write_bytes(saved.read_bytes()[:-50])
     assert equipoise("run", path, "--out", out).returncode == 0
     assert data(out).equals(data(long))
@@ -323,10 +324,103 @@ def test_a_full_disk(copy, done, tmp_path):
     assert equipoise("run", path, "--out", copy).returncode == 0
 
 
+def test_saved_progress_of_another_run_is_not_taken_up(long, tmp_path):
+    """The agent of one seed under the name of another: seen, and done from the beginning."""
+    path, out = written(tmp_path, LONG), tmp_path / "out"
+    process = start("run", path, "--out", out, "--every", "0.05")
+    deadline = time.monotonic() + 120
+    while len(list(out.glob("partial/*.records"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=30)
+    first, second = sorted(path.stem for path in out.glob("partial/*.records"))[:2]
+    for mine in out.glob(f"partial/{first}.agent-*"):
+        for other in out.glob(f"partial/{second}.agent-*"):
+            shutil.copy(mine, other)
+    assert equipoise("run", path, "--out", out).returncode == 0
+    assert data(out).equals(data(long))
+
+
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot be made"):
         run_study(small(), tmp_path / "file" / "out")
+
+
+def test_a_complete_folder_need_not_be_writeable(copy, tmp_path):
+    for part in (copy, *copy.rglob("*")):
+        part.chmod(0o555 if part.is_dir() else 0o444)
+    result = equipoise("run", written(tmp_path, SMALL), "--out", copy, preexec_fn=bound_by_permissions)
+    for part in (copy, *copy.rglob("*")):
+        part.chmod(0o755)
+    assert result.returncode == 0, result.stderr
+
+
+def test_results_can_be_read_by_a_later_version(copy, monkeypatch):
+    before = data(copy)
+    monkeypatch.setattr("equipoise.studies.plan.VERSION", "9.9.9")
+    monkeypatch.setattr("equipoise.studies.manifest.VERSION", "9.9.9")
+    assert data(copy).equals(before)
+    assert open_results(copy).versions == (eq.__version__,)
+
+
+def test_a_world_from_a_file_is_kept_with_the_results(tmp_path):
+    """Run, read, run again from the folder's own study; mended when damaged."""
+    eq.models.star(2, 2).save(tmp_path / "mine.npz")
+    problem = Problem(world={"file": "mine.npz", "visits": True}, reward="Entropy")
+    study = Study(name="s", steps=100, seeds=1, problems=[problem], agents=[AgentSpec(kind="RoundRobin")])
+    out = tmp_path / "out"
+    assert run_study(study, out, jobs=1, origin=tmp_path / "study.toml").done == 1
+    assert eq.load_results(out)["problem"][0] == "mine.npz, Entropy"
+    again = equipoise("run", out / "study.toml", "--out", out)
+    assert "1 of 1 runs done (1 of them before)" in again.stdout, again.stderr
+    (kept,) = (out / "worlds").iterdir()
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert len(run_study(study, out, jobs=1, origin=tmp_path / "study.toml").damaged) == 1
+    assert eq.Model.load(kept) == eq.models.star(2, 2).visits()
+
+
+def test_long_automatic_names(tmp_path):
+    planner = eq.planning.Planner(warm_start=True, limit=500_000)
+    agent = AgentSpec(kind=eq.TocUCRL2, oracle="FrankWolfe", confidence="Bernstein", planner=planner, tolerance=0.125)
+    study = small(agents=[agent], problems=small().problems[:1], seeds=1)
+    assert run_study(study, tmp_path / "out", jobs=1).done == 1
+    assert run_study(study, tmp_path / "out", jobs=1).before == 1
+    (name,) = eq.load_results(tmp_path / "out")["agent"].unique()
+    assert len(name) <= 100
+
+
+def test_one_run_under_two_names_is_run_once(tmp_path):
+    agents = [AgentSpec(name=name, kind="RoundRobin") for name in ("one", "other")]
+    progress = run_study(small(agents=agents, problems=small().problems[:1], seeds=1), tmp_path / "out", jobs=1)
+    assert (progress.total, progress.done) == (1, 1)
+    frame = eq.load_results(tmp_path / "out")
+    assert set(frame["agent"]) == {"one", "other"}
+    assert frame["run"].n_unique() == 1
+
+
+def test_an_optimum_that_is_not_certified_is_said(copy):
+    import dataclasses
+
+    folder = Folder(copy)
+    (path, *_) = sorted((copy / "optima").iterdir())
+    folder.write_optimum(path.stem, dataclasses.replace(folder.read_optimum(path.stem), status="gap too wide"))
+    progress = run_study(small(), copy, jobs=1)
+    assert len(progress.unsolved) == 1
+    assert "gap too wide" in progress.unsolved[0]
+    assert eq.load_results(copy)["regret"].null_count() > 0
+
+
+def test_without_the_guard_there_is_an_error_not_a_hang(tmp_path):
+    program = "from tests.studies.common import small\nfrom equipoise.studies import run_study\n"
+    (tmp_path / "program.py").write_text(program + "run_study(small(), 'out', jobs=1)\n")
+    root = Path(__file__).parents[2]
+    result = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert 'if __name__ == "__main__":' in result.stderr
 
 
 def test_no_study_no_results(tmp_path):
@@ -338,6 +432,8 @@ def test_a_study_of_which_nothing_has_been_run(tmp_path):
     from equipoise.studies import make_plan
 
     Folder(tmp_path / "out").prepare(make_plan(small()))
+    with pytest.warns(RuntimeWarning, match="8 of 8 runs have not been run yet"):
+        assert eq.load_results(tmp_path / "out").is_empty()
     results = open_results(tmp_path / "out")
     assert results.missing == 8
     assert results.frame.is_empty()
@@ -375,5 +471,11 @@ def test_wrong_numbers_for_the_runner(tmp_path):
         run_study(small(), tmp_path / "a", jobs=0)
     with pytest.raises(eq.EquipoiseError, match="every: got 0"):
         run_study(small(), tmp_path / "a", every=0)
+    with pytest.raises(eq.EquipoiseError, match="study: got str"):
+        run_study("study.toml", tmp_path / "a")
+    with pytest.raises(eq.EquipoiseError, match="folder: got None"):
+        run_study(small(), None)
+    with pytest.raises(eq.EquipoiseError, match="cannot be made"):
+        run_study(small(), "a\0b")
     with pytest.raises(StudyError, match="cluster: no scheduler answers"):
         run_study(small(), tmp_path / "a", cluster="not an address")

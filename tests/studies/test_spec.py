@@ -101,9 +101,9 @@ def test_worlds_from_files(tmp_path):
     model.save(tmp_path / "worlds" / "mine.npz")
     problem = Problem(world={"file": "worlds/mine.npz"}, reward=eq.rewards.Quadratic([0.5, 0.5]))
     study = Study(name="s", steps=10, seeds=1, problems=[problem], agents=[AgentSpec(kind="RoundRobin")])
-    assert make_plan(study, tmp_path, ready=False).problems[0].model == model
+    assert make_plan(study, tmp_path / "study.toml", ready=False).problems[0].model == model
     with pytest.raises(StudyError, match=r"problems\[0\]\.world\.file: .*mine\.npz: there is no such file"):
-        make_plan(study, tmp_path / "elsewhere", ready=False)
+        make_plan(study, tmp_path / "elsewhere" / "study.toml", ready=False)
 
 
 WRONG = {
@@ -160,10 +160,25 @@ WRONG = {
         "agents[0].problems: it is empty; leave it out, for all of them",
     ),
     "no TOML": ("steps = 3000", "steps 3000", "it is no TOML"),
-    "not communicating": (
+    "no such file": (
         '{ kind = "riverswim", n = 4 }',
         '{ file = "nowhere.npz" }',
-        "problems[1].world.file: nowhere.npz: there is no such file",
+        "nowhere.npz: there is no such file",
+    ),
+    "a kind that is a list": (
+        '"star", b',
+        "[], b",
+        "problems[0].world.kind: got []; one of bandit",
+    ),
+    "a world that is a number": (
+        '{ kind = "riverswim", n = 4 }',
+        "3",
+        "problems[1].world: got 3; a name, or a table with its kind and parameters, is needed",
+    ),
+    "a huge world": (
+        '{ kind = "riverswim", n = 4 }',
+        '{ kind = "garnet", n_states = 1000000000000, n_actions = 2, n_successors = 2 }',
+        "problems[1].world: garnet: n_states: got 1000000000000; a whole number <= 1000000000",
     ),
     "policy": (
         'kind = "StationaryAgent"',
@@ -184,8 +199,10 @@ def test_an_error_names_file_field_value_and_what_would_do(name, tmp_path):
     assert old in SMALL
     path = written(tmp_path, SMALL.replace(old, new, 1))
     with pytest.raises(StudyError) as raised:
-        make_plan(read_study(path))
+        make_plan(read_study(path), path)
+    assert f"{path}: " in str(raised.value)
     assert message in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_errors_of_reading_name_the_file(tmp_path):
@@ -200,6 +217,23 @@ def test_errors_of_reading_name_the_file(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(StudyError, match="UTF-8"):
         read_study(path)
+
+
+def test_a_world_that_does_not_communicate_is_refused():
+    stuck = eq.Model.from_arrays([[[1, 0]], [[0, 1]]], [[[0.0]], [[1.0]]])
+    problem = Problem(world=stuck, reward=eq.rewards.Linear([1.0]))
+    with pytest.raises(StudyError, match=r"problems\[0\]\.world: .*communicating"):
+        make_plan(small(problems=[problem], agents=[AgentSpec(kind="RoundRobin")]))
+
+
+def test_values_of_other_types_are_data_or_errors():
+    agent = AgentSpec(kind=eq.KnapsackAgent, null_actions=[np.int64(0), np.int64(1)], budget=np.float64(0.5))
+    assert agent.table() == {"kind": "KnapsackAgent", "null_actions": [0, 1], "budget": 0.5}
+    with pytest.raises(StudyError, match="a number, a text, a list of them, or a component is needed"):
+        AgentSpec(kind="TocUCRL2", threshold=object())
+    assert small(seeds=np.arange(3)).seeds == (0, 1, 2)
+    with pytest.raises(StudyError, match="seeds: got b'12'"):
+        small(seeds=b"12")
 
 
 def test_objects_that_cannot_be_written():

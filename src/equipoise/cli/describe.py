@@ -34,14 +34,14 @@ def describe(
 
         equipoise describe studies/kpis.toml --problem queue --json
     """
+    goal: Any = None
     if study is None and world is not None and reward is None:
-        said: Any = words.notation(world, "--world")
-        goal = None
+        said, place = words.notation(world, "--world"), "--"
     else:
-        given = words.given(study, problem, world, reward)
+        given, place = words.given(study, problem, world, reward)
         said, goal = given.world, given.reward
-    model = make_world(said, "world", None if study is None else study.parent)
-    data = _world(model) | ({} if goal is None else _reward(make_reward(goal, model, "reward")))
+    model = make_world(said, f"{place}world", None if study is None else study.parent)
+    data = _world(model) | ({} if goal is None else _reward(make_reward(goal, model, f"{place}reward")))
     if as_json:
         typer.echo(json.dumps(data, indent=1))
         return
@@ -61,7 +61,7 @@ def _world(model: Model) -> dict[str, Any]:
         "start": model.start,
         "noise": model.noise,
         "communicating": model.is_communicating(),
-        "diameter": float(model.diameter()),
+        "diameter": float(model.diameter()) if model.is_communicating() else "infinite",
         "gamma": int(model.max_successors),
     }
 

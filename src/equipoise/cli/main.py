@@ -20,6 +20,7 @@ from rich.console import Console
 from equipoise._version import VERSION
 from equipoise.cli.catalogue import catalogue
 from equipoise.cli.describe import describe
+from equipoise.cli.paper import paper
 from equipoise.cli.report import report
 from equipoise.cli.run import run
 from equipoise.cli.solve import solve
@@ -37,7 +38,7 @@ What is a problem worth at best, and what is it like?
     equipoise solve --world star --reward '{kind = "BottomSum", kappa = 1}'
     equipoise describe --world '{kind = "riverswim", n = 20}'
 
-`equipoise list` shows every name that may stand in a study.
+`equipoise list` shows every name that may stand in a study. `equipoise paper` runs the theory.
 """
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ app.command()(report)
 app.command()(solve)
 app.command()(describe)
 app.command("list")(catalogue)
+app.command()(paper)
 
 
 def _version(wanted: bool) -> None:

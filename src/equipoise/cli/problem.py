@@ -34,23 +34,27 @@ def notation(text: str, where: str) -> Any:
         raise StudyError(f"{where}: got {text!r}, which is no TOML table: {error}") from None
 
 
-def from_study(source: Path, which: str | None) -> Problem:
-    """One of the problems of a study; which, if it has several, must be said."""
-    problems = {problem.title(): problem for problem in read_study(source).problems}
-    if which is None and len(problems) == 1:
-        return next(iter(problems.values()))
-    if which not in problems:
+def from_study(source: Path, which: str | None) -> tuple[Problem, str]:
+    """One of the problems of a study, and its place; which, if it has several, must be said."""
+    study = read_study(source)
+    titles = [problem.title() for problem in study.problems]
+    if which is None and len(titles) == 1:
+        which = titles[0]
+    if which not in titles:
         asked = "say which problem with --problem" if which is None else f"--problem: there is no {which!r}"
-        raise StudyError(f"{source}: {asked}; it has {', '.join(repr(name) for name in problems)}")
-    return problems[which]
+        raise StudyError(f"{source}: {asked}; it has {', '.join(repr(title) for title in titles)}")
+    index = titles.index(which)
+    return study.problems[index], f"{source}: problems[{index}]."
 
 
-def given(source: Path | None, which: str | None, world: str | None, reward: str | None) -> Problem:
-    """The problem that a command line asks for."""
+def given(source: Path | None, which: str | None, world: str | None, reward: str | None) -> tuple[Problem, str]:
+    """The problem that a command line asks for, and what to put before its parts in a message."""
     if source is not None and (world or reward):
         raise StudyError("give a study, or --world and --reward, not both")
     if source is not None:
         return from_study(source, which)
+    if which is not None:
+        raise StudyError("--problem: it names a problem of a study, and no study is given")
     if world is None or reward is None:
         raise StudyError(f"--{'world' if world is None else 'reward'}: it is missing; or give a study")
-    return Problem(world=notation(world, "--world"), reward=notation(reward, "--reward"))
+    return Problem(world=notation(world, "--world"), reward=notation(reward, "--reward")), "--"

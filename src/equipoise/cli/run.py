@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -42,8 +43,10 @@ def run(
     """
     console = Console(stderr=True)
     plan = changed(read_study(study), steps, seeds)
+    if cluster is not None:
+        logging.disable()  # what Dask logs as errors is said here in words
     with display(console) as show:
-        progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, folder=study.parent, show=show)
+        progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, origin=study, show=show)
     for reason in progress.damaged:
         console.print(f"done again: {reason}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     for failure in progress.failures:

@@ -37,9 +37,9 @@ def solve(
 
         equipoise solve --world star --reward '{kind = "BottomSum", kappa = 1}'
     """
-    given = words.given(study, problem, world, reward)
-    model = make_world(given.world, "world", None if study is None else study.parent)
-    goal = make_reward(given.reward, model, "reward")
+    given, place = words.given(study, problem, world, reward)
+    model = make_world(given.world, f"{place}world", None if study is None else study.parent)
+    goal = make_reward(given.reward, model, f"{place}reward")
     best = solve_knapsack(model, goal.budget) if isinstance(goal, Knapsack) else solve_program(model, goal)
     if as_json:
         typer.echo(json.dumps(_data(best), indent=1))

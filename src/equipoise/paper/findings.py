@@ -122,7 +122,7 @@ class Checked:
 
     @property
     def verdict(self) -> str:
-        """ "holds", "holds as corrected", "fails", or "not reached" if nothing could be decided."""
+        """Of all findings: "holds", "holds as corrected", "fails", or "not reached" if nothing could be decided."""
         counted = [finding.verdict for finding in self.written if finding.reached]
         if not counted and not self.corrected:
             return "not reached"

@@ -42,8 +42,10 @@ def check(size: Size) -> Checked:
         (f"ring({n}), linear", ring(n), Linear([1.0])) for n in (6, 12, size.pick(40, 200))
     ]
     cases.append(("star(3, 4), quadratic", star(3, 4), Quadratic([1 / 3] * 3)))
-    for seed in range(size.pick(3, 20)):
-        cases.append((f"garnet, seed {seed}", garnet(8, 3, 3, 2, seed=seed), Quadratic([0.5, 0.5])))
+    cases += [
+        (f"garnet, seed {seed}", garnet(8, 3, 3, 2, seed=seed), Quadratic([0.5, 0.5]))
+        for seed in range(size.pick(3, 20))
+    ]
     written, corrected, rows = [], [], []
     for name, model, reward in cases:
         T = size.pick(20_000, 1_000_000)
@@ -55,8 +57,10 @@ def check(size: Size) -> Checked:
         written.append(Finding(f"{name}, T = {worst + 1}", float(total[worst]), float(root[worst])))
         worst = int(np.argmax(total - root))
         corrected.append(Finding(f"{name}, T = {worst + 1}", float(total[worst]), float(root[worst] + model.n_pairs)))
-        for t in np.unique(np.geomspace(1, T, 60).astype(int)).tolist():
-            rows.append({"world": name.split(",")[0], "t": t, "ratio": float(total[t - 1] / root[t - 1])})
+        rows += [
+            {"world": name.split(",")[0], "t": t, "ratio": float(total[t - 1] / root[t - 1])}
+            for t in np.unique(np.geomspace(1, T, 60).astype(int)).tolist()
+        ]
     return Checked(STATEMENT, tuple(written), tuple(corrected), (_picture(rows),))
 
 

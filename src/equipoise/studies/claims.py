@@ -2,20 +2,21 @@
 
 A claim is a lock on one byte of the file ``.claims``, at an offset made from the run's id (POSIX record locks, as
 `fcntl.lockf` gives them). The system frees it when the process ends, however that comes about, so nothing has to be
-cleaned up after `kill -9`. On a file system without locks every claim succeeds: work may then be done twice, and no
+cleaned up after `kill -9`. On a system without such locks every claim succeeds: work may then be done twice, and no
 harm comes of that, because results are written whole and are the same.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import importlib
 import os
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 from equipoise.errors import FileError
 
+_fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 _DIGITS: Final = 15  # of the id in base 16: 60 bits of offset
 
 
@@ -26,14 +27,16 @@ class Claims:
     def __init__(self, folder: Path) -> None:
         path = folder / ".claims"
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
     def take(self, identity: str) -> bool:
         """Claim a run; False if another process has it."""
+        if _fcntl is None:
+            return True
         try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(identity))
+            _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB, 1, _offset(identity))
         except (BlockingIOError, PermissionError):
             return False
         except OSError:  # a file system without locks
@@ -42,8 +45,9 @@ class Claims:
 
     def drop(self, identity: str) -> None:
         """Give a run back."""
-        with contextlib.suppress(OSError):
-            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _offset(identity))
+        if _fcntl is not None:
+            with contextlib.suppress(OSError):
+                _fcntl.lockf(self._file, _fcntl.LOCK_UN, 1, _offset(identity))
 
     def __enter__(self) -> Claims:
         return self

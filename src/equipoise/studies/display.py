@@ -102,8 +102,8 @@ def _picture(progress: Progress) -> RenderableType:
         task = progress.running[run]
         optimum = optima[task.problem]
         table.add_row(
-            task.problem,
-            task.agent,
+            Text(task.problem),
+            Text(task.agent),
             str(task.seed),
             f"{beat['t'] / task.steps:.0%}" if beat else "",
             _speed(beat["speed"]) if beat else "",
@@ -119,7 +119,8 @@ def _picture(progress: Progress) -> RenderableType:
 
 def _optimum(progress: Progress, problem: str) -> Optimum | None:
     with contextlib.suppress(FileError):
-        return progress.folder.read_optimum(problem)
+        found = progress.folder.read_optimum(problem)
+        return found if found is not None and found.status == "optimal" else None
     return None
 
 

@@ -1,7 +1,7 @@
 """Read the results of a study: `load_results` for the table alone, `open_results` for all that a report needs.
 
-The study in the folder says which runs there should be; files of other runs (of an agent since changed, say) are left
-alone. A file that is damaged is not read, and named.
+The manifest in the folder says which runs there should be; files of other runs (of an agent since changed, say) are
+left alone. A file that is damaged is not read, and named.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from equipoise.errors import FileError
-from equipoise.studies.plan import Plan, make_plan
+from equipoise.studies.manifest import Manifest
 from equipoise.studies.record import Record
-from equipoise.studies.results import AgentRecord, Failure, Optimum, ProblemRecord, Results
+from equipoise.studies.results import Failure, Optimum, Results
 from equipoise.studies.store import Folder
-from equipoise.studies.vocabulary import table, words
 
 if TYPE_CHECKING:
     import polars
@@ -30,7 +29,7 @@ def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
     Parameters
     ----------
     folder : str or PathLike
-        What was given to ``equipoise run --out``. A damaged file in it is left out, with a warning.
+        What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
 
     Examples
     --------
@@ -52,14 +51,16 @@ def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
     results = open_results(folder)
     for reason in results.damaged:
         warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=2)
+    if results.missing:
+        runs = results.frame["run"].n_unique() + results.missing + len(results.failures)
+        warnings.warn(f"{results.missing} of {runs} runs have not been run yet", RuntimeWarning, stacklevel=2)
     return results.frame
 
 
 def open_results(folder: str | os.PathLike[str]) -> Results:
     """Read everything about a study that has been run, wholly or in part."""
     place = Folder(folder)
-    study = place.read_study()
-    plan = make_plan(study, place.root, ready=False)
+    plan = place.read_manifest()
     optima: dict[str, Optimum | None] = {}
     records: list[Record] = []
     failures: list[Failure] = []
@@ -67,50 +68,41 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     missing = 0
     for problem in plan.problems:
         try:
-            optima[problem.name] = place.read_optimum(problem.id)
+            optima[problem["name"]] = place.read_optimum(problem["optimum"])
         except FileError as error:
             damaged.append(str(error))
-            optima[problem.name] = None
-    for run in plan.runs:
+            optima[problem["name"]] = None
+    for run, title, agent, _ in plan.runs:
         try:
-            record = place.read_result(run.id)
-            failure = place.read_failure(run.id) if record is None else None
+            record = place.read_result(run)
+            failure = place.read_failure(run) if record is None else None
         except FileError as error:
             damaged.append(str(error))
             continue
         if record is not None:
-            record.about.update(problem=run.problem, agent=run.agent)  # it may have been renamed since
+            record.about.update(problem=title, agent=agent)  # it may have been renamed since
             records.append(record)
         elif failure is not None:
             failures.append(failure)
         else:
             missing += 1
     return Results(
-        name=study.name,
-        toml=study.toml(),
-        problems=tuple(
-            ProblemRecord(
-                name=problem.name,
-                world=words(problem.world or {"kind": "Model"}),
-                reward=words(table(problem.reward, "reward")),
-                n_states=problem.model.n_states,
-                n_pairs=problem.model.n_pairs,
-                n_outcomes=problem.model.n_outcomes,
-                optimum=optima[problem.name],
-            )
-            for problem in plan.problems
-        ),
-        agents=tuple(AgentRecord(agent.title(), words(agent.table())) for agent in study.agents),
+        name=plan.name,
+        toml=place.read_specification(),
+        problems=tuple(plan.problem(i, optima[problem["name"]]) for i, problem in enumerate(plan.problems)),
+        agents=plan.agent_records(),
         frame=_frame(plan, records, optima),
-        rates={names: agent.rate for names, agent in plan.agents.items() if agent.rate is not None},
+        rates={(problem, agent): rate for problem, agent, rate in plan.pairs if rate is not None},
         failures=tuple(failures),
         missing=missing,
         damaged=tuple(damaged),
         versions=tuple(sorted({str(record.about["versions"]["equipoise"]) for record in records})),
+        description=plan.description,
+        planned=frozenset((problem, agent) for problem, agent, _ in plan.pairs),
     )
 
 
-def _frame(plan: Plan, records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
+def _frame(plan: Manifest, records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
     import polars
 
     def certified(problem: str) -> float | None:
@@ -135,7 +127,7 @@ def _frame(plan: Plan, records: list[Record], optima: dict[str, Optimum | None])
             polars.lit(about["seconds"], polars.Float64).alias("seconds"),
         )
 
-    position = {name: i for i, name in enumerate(plan.agents)}
+    position = {(problem, agent): i for i, (problem, agent, _) in enumerate(plan.pairs)}
     records = sorted(records, key=lambda record: position[record.about["problem"], record.about["agent"]])
     if records:
         return polars.concat([labelled(record) for record in records])

@@ -108,25 +108,30 @@ class Plan:
     runs: tuple[RunTask, ...]
 
 
-def make_plan(study: Study, folder: Path | None = None, *, ready: bool = True) -> Plan:
+def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -> Plan:
     """Make every part of a study once, so that whatever is wrong with it is said before anything runs.
 
     Parameters
     ----------
     study : Study
         What is wanted.
-    folder : Path, optional
-        Where the paths of worlds in files start; None: here.
+    origin : Path, optional
+        The file that it was read from: errors name it, and the paths of worlds in files start from its folder.
     ready : bool
         Whether it is to be run: policies by name are then found, and each agent takes a step in each world, which also
         compiles its kernels. Results can be read without.
     """
-    problems = tuple(_problem(problem, f"problems[{i}]", folder) for i, problem in enumerate(study.problems))
+    if not isinstance(study, Study):
+        raise StudyError(f"study: got {type(study).__name__}; a Study is needed, such as read_study(path) gives")
+    before = "" if origin is None else f"{origin}: "
+    folder = None if origin is None else Path(origin).parent
+    problems = tuple(_problem(problem, f"{before}problems[{i}]", folder) for i, problem in enumerate(study.problems))
     agents: dict[tuple[str, str], PlannedAgent] = {}
     for problem in problems:
         for i, agent in enumerate(study.agents):
+            place = f"{before}agents[{i}]"
             if agent.problems is None or problem.name in agent.problems:
-                agents[problem.name, agent.title()] = _agent(agent, problem, study.steps, f"agents[{i}]", ready)
+                agents[problem.name, agent.title()] = _agent(agent, problem, study.steps, place, ready)
     optima = {problem.id: problem for problem in problems}
     return Plan(
         study=study,
@@ -168,6 +173,10 @@ def model_hash(model: Model) -> str:
 
 def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProblem:
     model = make_world(problem.world, f"{where}.world", folder)
+    try:
+        model.require_communicating()
+    except EquipoiseError as error:
+        raise StudyError(f"{where}.world: {error}") from error
     reward = make_reward(problem.reward, model, f"{where}.reward")
     model_id = model_hash(model)
     return PlannedProblem(

@@ -30,7 +30,7 @@ def find_policy(said: Mapping[str, Any], model: Model, reward: Reward, where: st
     [0.0, 1.0]
     """
     kind = said.get("kind")
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise StudyError(f"{where}.kind: got {kind!r}; one of {', '.join(_KINDS)} is needed")
     extra = sorted(set(said) - {"kind", *_KINDS[kind]})
     if extra:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import abc
 import concurrent.futures
 import contextlib
+import importlib.metadata
 import multiprocessing
 import os
 import time
 from typing import Any, Final, final
 
 from equipoise._numbers import whole
+from equipoise._version import VERSION
 from equipoise.errors import ParameterError, StudyError
 from equipoise.studies.work import in_pool
 
+MOST_JOBS: Final = 4096
 _GRACE: Final = 5.0  # seconds for workers to save and leave
 _CONNECT: Final = 10.0
+_PATIENCE: Final = 20.0  # seconds for a first worker to come
 
 
 class Pool(abc.ABC):
@@ -49,12 +53,11 @@ class LocalPool(Pool):
     """
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = cores() if jobs is None else whole(jobs, "jobs", 1, 4096, error=ParameterError)
+        self.jobs = cores() if jobs is None else whole(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
         self._open()
 
     def _open(self) -> None:
         spawn = multiprocessing.get_context("spawn")
-        self._before = {child.pid for child in multiprocessing.active_children()}
         self.executor = concurrent.futures.ProcessPoolExecutor(self.jobs, spawn, in_pool)
 
     def capacity(self) -> int:
@@ -69,7 +72,7 @@ class LocalPool(Pool):
     def close(self, now: bool) -> None:
         """Wait for the processes, or ask them to save what they are doing and to leave."""
         if now:
-            children = [child for child in multiprocessing.active_children() if child.pid not in self._before]
+            children = list((getattr(self.executor, "_processes", None) or {}).values())  # ours, and no one else's
             for child in children:
                 child.terminate()
             deadline = time.monotonic() + _GRACE
@@ -96,6 +99,18 @@ class ClusterPool(Pool):
         except (OSError, ValueError, TypeError) as error:
             reason = str(error) or type(error).__name__
             raise StudyError(f"cluster: no scheduler answers at {address!r} ({reason})") from None
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            versions = set(self._client.run(importlib.metadata.version, "equipoise").values())
+        except TimeoutError:
+            self._client.close()
+            raise StudyError(f"cluster: the scheduler at {address!r} has no workers; start some") from None
+        except Exception as error:
+            self._client.close()
+            raise StudyError(f"cluster: a worker has no Equipoise ({type(error).__name__}: {error})") from None
+        if versions != {VERSION}:
+            self._client.close()
+            raise StudyError(f"cluster: the workers have Equipoise {', '.join(sorted(versions))}; here it is {VERSION}")
         self.executor = self._client.get_executor(pure=False)
 
     def capacity(self) -> int:

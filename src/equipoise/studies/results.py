@@ -93,6 +93,10 @@ class Results:
         Files that were not read, each with the reason.
     versions : tuple of str
         Of Equipoise, that made these results.
+    description : str
+        Of the study.
+    planned : frozenset
+        The pairs (problem, agent) that meet in the study.
     """
 
     name: str
@@ -105,3 +109,5 @@ class Results:
     missing: int
     damaged: tuple[str, ...]
     versions: tuple[str, ...]
+    description: str = ""
+    planned: frozenset[tuple[str, str]] = frozenset()

@@ -4,12 +4,13 @@
 
 Tasks that another program has claimed are looked at again until they are done there, or given up. A run that fails is
 recorded, and the others go on. When a worker dies, what was running is done again; a run during which workers died
-three times is a failed one, and from the first time on it runs alone, so that no other is blamed.
+three times is a failed one, and the third time it runs alone, so that no other is blamed.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
+import multiprocessing
 import os
 import time
 from collections import deque
@@ -18,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from equipoise._numbers import real
-from equipoise.errors import EquipoiseError, FileError, ParameterError
+from equipoise._numbers import real, whole
+from equipoise.errors import EquipoiseError, FileError, ParameterError, StudyError
 from equipoise.studies.claims import Claims
 from equipoise.studies.plan import OptimumTask, Plan, RunTask, make_plan
-from equipoise.studies.pools import ClusterPool, LocalPool, Pool
+from equipoise.studies.pools import MOST_JOBS, ClusterPool, LocalPool, Pool
 from equipoise.studies.results import Failure
 from equipoise.studies.spec import Study
 from equipoise.studies.store import Folder
@@ -33,6 +34,7 @@ Task = RunTask | OptimumTask
 _WAIT: Final = 0.2  # seconds between two looks at the display
 _AGAIN: Final = 1.0  # seconds between two looks at what other programs do
 _STRIKES: Final = 3
+_GUARD: Final = 'guard what it does with: if __name__ == "__main__":'
 EVERY: Final = 10.0
 
 
@@ -56,8 +58,8 @@ class Progress:
 
     @property
     def total(self) -> int:
-        """All runs of the study."""
-        return len(self.plan.runs)
+        """All runs of the study; one that has two names counts once."""
+        return len({run.id for run in self.plan.runs})
 
     @property
     def left(self) -> int:
@@ -80,7 +82,7 @@ def run_study(
     jobs: int | None = None,
     cluster: str | None = None,
     every: float = EVERY,
-    folder: Path | None = None,
+    origin: Path | None = None,
     show: Show | None = None,
 ) -> Progress:
     """Run all of a study that has not been run yet.
@@ -97,8 +99,8 @@ def run_study(
         The address of a Dask scheduler, instead of processes of this machine.
     every : float
         Seconds after which a run in progress is saved, and saved again.
-    folder : Path, optional
-        Where the paths of worlds in files start; None: here.
+    origin : Path, optional
+        The file that the study was read from: errors name it, and the paths of worlds start from its folder.
     show : function, optional
         Called a few times a second with the progress.
 
@@ -116,14 +118,17 @@ def run_study(
     """
     if not real(every, "every", error=ParameterError) > 0:
         raise ParameterError(f"every: got {every}; a number of seconds > 0 is needed")
-    plan = make_plan(study, folder)
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise StudyError(f"a worker process reads the script that started it, and would start it again; {_GUARD}")
+    if jobs is not None:
+        whole(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
+    plan = make_plan(study, origin)
     place = Folder(out)
-    place.prepare(plan)
-    progress = Progress(plan, place)
-    with Claims(place.root) as claims:
-        tasks = _remaining(progress)
-        if tasks:
-            pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
+    progress = Progress(plan, place, damaged=place.prepare(plan))
+    tasks = _remaining(progress)
+    if tasks:
+        pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
+        with Claims(place.root) as claims:
             _Runner(progress, claims, pool, every, show or _silent).run(tasks)
     for task in plan.optima:
         optimum = place.read_optimum(task.id)
@@ -135,8 +140,8 @@ def run_study(
 def _remaining(progress: Progress) -> deque[Task]:
     """What has no good result yet; what is damaged is said, and will be written anew."""
     tasks: deque[Task] = deque()
-    asked: tuple[Task, ...] = (*progress.plan.optima, *progress.plan.runs)
-    for task in asked:
+    asked: list[Task] = [*progress.plan.optima, *progress.plan.runs]
+    for task in {task.id: task for task in asked}.values():
         try:
             done = _is_done(progress.folder, task)
         except FileError as error:
@@ -171,6 +176,8 @@ class _Runner:
         self._show = show
         self._futures: dict[concurrent.futures.Future[Any], Task] = {}
         self._strikes: dict[str, int] = {}
+        self._breaks = 0
+        self._answers = 0
 
     def run(self, tasks: deque[Task]) -> None:
         waiting: deque[Task] = deque()  # claimed by another program
@@ -191,13 +198,12 @@ class _Runner:
         finally:
             self._pool.close(now=not finished)
             self._progress.running.clear()
-            self._show(self._progress)
 
     def _submit(self, tasks: deque[Task], waiting: deque[Task]) -> None:
         capacity = self._pool.capacity()
         while tasks and len(self._futures) < capacity:
-            alone = any(self._strikes.get(task.id) for task in self._futures.values())
-            if self._futures and (alone or self._strikes.get(tasks[0].id)):
+            alone = any(self._suspect(task) for task in self._futures.values())
+            if self._futures and (alone or self._suspect(tasks[0])):
                 return
             task = tasks.popleft()
             if not self._claims.take(task.id):
@@ -206,8 +212,9 @@ class _Runner:
             if self._done_meanwhile(task):
                 continue
             try:
-                future = self._pool.executor.submit(perform, task, str(self._progress.folder.partial), self._every)
-            except (concurrent.futures.BrokenExecutor, RuntimeError):
+                partial = str(self._progress.folder.partial.resolve())
+                future = self._pool.executor.submit(perform, task, partial, self._every)
+            except concurrent.futures.BrokenExecutor:
                 tasks.appendleft(task)
                 self._pool.reopen()
                 return
@@ -233,9 +240,13 @@ class _Runner:
                     raise
                 answer = self._strike(task, tasks, f"its worker was lost ({type(error).__name__}: {error})")
             if answer is not None:
+                self._answers += not isinstance(answer, Failed)
                 self._keep(task, answer)
                 self._claims.drop(task.id)
         if broken and not self._futures:
+            self._breaks += 1
+            if self._breaks >= _STRIKES and not self._answers:
+                raise StudyError(f"every worker process dies before it has done anything; in a script, {_GUARD}")
             self._pool.reopen()
 
     def _keep(self, task: Task, answer: Finished | Solved | Failed) -> None:
@@ -259,10 +270,11 @@ class _Runner:
         if self._strikes[task.id] < _STRIKES:
             tasks.append(task)
             return None
-        hint = ""
-        if not self._progress.done and not self._progress.before:
-            hint = '; in a script of your own, guard the call with: if __name__ == "__main__":'
-        return Failed(task.id, f"{why}, {_STRIKES} times{hint}", "")
+        return Failed(f"{why}, {_STRIKES} times", "")
+
+    def _suspect(self, task: Task) -> bool:
+        """Whether workers have died over a task twice: it then runs alone, so that no other is blamed."""
+        return self._strikes.get(task.id, 0) >= _STRIKES - 1
 
     def _look_again(self, tasks: deque[Task], waiting: deque[Task]) -> None:
         for _ in range(len(waiting)):

@@ -34,6 +34,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, Final, final
 
+import numpy as np
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -46,6 +47,7 @@ from equipoise.studies.vocabulary import table, words
 _LARGEST_SEED: Final = 2**63 - 1
 _LONGEST: Final = 10**12
 _MOST_SEEDS: Final = 10**6
+_LONGEST_NAME: Final = 100
 
 
 def _count(low: int, high: int) -> BeforeValidator:
@@ -66,7 +68,7 @@ def _whole(x: Any, low: int, high: int) -> int:
 
 
 def _seeds(x: Any) -> tuple[int, ...]:
-    if isinstance(x, Sequence | range) and not isinstance(x, str):
+    if isinstance(x, Sequence | np.ndarray) and not isinstance(x, str | bytes):
         seeds = tuple(_whole(seed, 0, _LARGEST_SEED) for seed in x)
         if not seeds or len(set(seeds)) < len(seeds):
             raise ValueError("at least one seed is needed, and none twice")
@@ -78,7 +80,7 @@ def _seeds(x: Any) -> tuple[int, ...]:
 
 
 def _checkpoints(x: Any) -> int | tuple[int, ...]:
-    if isinstance(x, Sequence) and not isinstance(x, str):
+    if isinstance(x, Sequence | np.ndarray) and not isinstance(x, str | bytes):
         marks = tuple(_whole(mark, 1, _LONGEST) for mark in x)
         if not marks or any(b <= a for a, b in itertools.pairwise(marks)):
             raise ValueError("times that increase are needed")
@@ -90,9 +92,13 @@ def _checkpoints(x: Any) -> int | tuple[int, ...]:
 
 
 def _name(x: Any) -> str:
-    if not isinstance(x, str) or not x.strip() or not x.isprintable() or len(x) > 100:
-        raise ValueError("a name of 1 to 100 printable characters is needed")
+    if not isinstance(x, str) or not x.strip() or not x.isprintable() or len(x.strip()) > _LONGEST_NAME:
+        raise ValueError(f"a name of 1 to {_LONGEST_NAME} printable characters is needed")
     return x.strip()
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 3]}..."
 
 
 def _part(x: Any) -> Any:
@@ -102,6 +108,12 @@ def _part(x: Any) -> Any:
         raise ValueError(str(error).removeprefix(": ").split("; ")[-1]) from None
 
 
+_NEEDED: Final = {
+    "tuple_type": "a list is needed",
+    "dict_type": "a table is needed",
+    "model_type": "a table is needed",
+    "string_type": "a text is needed",
+}
 _within: ContextVar[bool] = ContextVar("_within", default=False)
 Name = Annotated[str, BeforeValidator(_name)]
 
@@ -119,7 +131,7 @@ class _Part(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise StudyError("\n".join(_line(dict(found)) for found in error.errors())) from None
+            raise StudyError("\n".join(_lines(error))) from None
         finally:
             _within.reset(token)
 
@@ -140,7 +152,7 @@ class Problem(_Part):
     def title(self) -> str:
         """Its name, or one made of its parts."""
         world = "model" if isinstance(self.world, Model) else str(self.world.get("kind", self.world.get("file")))
-        return self.name or f"{world}, {self.reward.get('kind')}"
+        return self.name or _shortened(f"{world}, {self.reward.get('kind')}")
 
 
 @final
@@ -155,7 +167,7 @@ class AgentSpec(_Part):
     model_config = ConfigDict(extra="allow")
     name: Name = ""
     kind: str
-    problems: tuple[str, ...] | None = None
+    problems: tuple[Name, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -168,7 +180,7 @@ class AgentSpec(_Part):
 
     def title(self) -> str:
         """Its name, or how it is made."""
-        return self.name or words(self.table()).removesuffix("()")
+        return self.name or _shortened(words(self.table()).removesuffix("()"))
 
 
 @final
@@ -251,11 +263,11 @@ class Study(_Part):
 
     def _world(self, index: int, files: Mapping[int, str]) -> Any:
         world = self.problems[index].world
-        if not isinstance(world, Model):
-            return world
-        if index not in files:
+        if index in files:
+            return {"file": files[index]}
+        if isinstance(world, Model):
             raise StudyError(f"problems[{index}].world: a Model; save it, and give its file here")
-        return {"file": files[index]}
+        return world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -275,6 +287,8 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         raise StudyError(f"{source}: it is no text in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{source}: it is no TOML: {error}") from None
+    except RecursionError:
+        raise StudyError(f"{source}: its tables are nested too deeply") from None
     try:
         return Study(**data)
     except StudyError as error:
@@ -296,11 +310,18 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
         name=study.name,
         description=study.description,
         steps=study.steps if steps is None else steps,
-        seeds=study.seeds if seeds is None else seeds,
+        seeds=study.seeds if seeds is None else tuple(range(seeds)),
         checkpoints=marks,
         problems=study.problems,
         agents=study.agents,
     )
+
+
+def _lines(error: ValidationError) -> list[str]:
+    """One line a mistake. A list all of whose entries are wrong is not called empty as well."""
+    found: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
+    deeper = {mistake["loc"][0] for mistake in found if len(mistake["loc"]) > 1}
+    return [_line(mistake) for mistake in found if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]
 
 
 def _line(found: Mapping[str, Any]) -> str:
@@ -315,7 +336,7 @@ def _line(found: Mapping[str, Any]) -> str:
         return f"{place}: got {_shown(found['input'])}; there is no such field"
     if found["type"] == "too_short":
         return f"{place}: it is empty; at least one is needed"
-    return f"{place}: got {_shown(found['input'])}; {said}"
+    return f"{place}: got {_shown(found['input'])}; {_NEEDED.get(found['type'], said)}"
 
 
 def _shown(value: Any) -> str:

@@ -1,6 +1,7 @@
 """The folder of a study.
 
     study.toml           the study as it was last run, with paths within this folder
+    plan.json            its problems, agents and runs, with their ids
     worlds/ID.npz        worlds that were given as objects or files
     optima/ID.json       the offline optimum of each problem
     runs/ID.parquet      the result of each run
@@ -25,13 +26,15 @@ from typing import Any, Final, TypeVar, final
 
 from equipoise._files import write_bytes
 from equipoise.errors import FileError, StudyError
-from equipoise.studies.plan import Plan
+from equipoise.models.base import Model
+from equipoise.studies.manifest import Manifest, manifest
+from equipoise.studies.plan import Plan, PlannedProblem, model_hash
 from equipoise.studies.record import Record, decoded
 from equipoise.studies.results import Failure, Optimum
-from equipoise.studies.spec import Study, read_study
 
-_T = TypeVar("_T", Failure, Optimum)
-_STUDY: Final = "study.toml"
+_T = TypeVar("_T", Failure, Optimum, Manifest)
+_STUDY, _PLAN = "study.toml", "plan.json"
+_PARTS: Final = ("worlds", "optima", "runs", "failed", "partial")
 _STALE: Final = 3600.0  # seconds after which a half-written file is nobody's
 
 
@@ -44,7 +47,10 @@ class Folder:
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        self.root = Path(root)
+        try:
+            self.root = Path(root)
+        except TypeError:
+            raise FileError(f"folder: got {root!r}; the path of a folder is needed") from None
 
     @property
     def partial(self) -> Path:
@@ -57,27 +63,32 @@ class Folder:
 
     # -- writing --------------------------------------------------------------------------------------
 
-    def prepare(self, plan: Plan) -> None:
-        """Make the folder ready for a study; an error if it holds another, or cannot be written."""
-        if (self.root / _STUDY).exists():
-            before = read_study(self.root / _STUDY).name
-            if before != plan.study.name:
-                raise StudyError(
-                    f"{self.root}: it holds the study {before!r}, this is {plan.study.name!r}; choose another folder"
-                )
-        for name in ("worlds", "optima", "runs", "failed", "partial"):
+    def prepare(self, plan: Plan) -> list[str]:
+        """Make the folder ready for a study, and say what was damaged; an error if it holds another study."""
+        damaged = []
+        try:
+            before = self.read_manifest().name if self._has(_PLAN) else plan.study.name
+        except FileError as error:
+            damaged.append(str(error))
+            before = plan.study.name
+        if before != plan.study.name:
+            raise StudyError(
+                f"{self.root}: it holds the study {before!r}, this is {plan.study.name!r}; choose another folder"
+            )
+        for part in (self.root, *(self.root / name for name in _PARTS)):
             try:
-                (self.root / name).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise FileError(f"{self.root / name}: cannot be made ({error.strerror or error})") from error
-            self._forget_stale(self.root / name)
+                part.mkdir(parents=True, exist_ok=True)
+            except (OSError, ValueError) as error:
+                raise FileError(f"{part}: cannot be made ({getattr(error, 'strerror', None) or error})") from error
+            self._forget_stale(part)
         files: dict[int, str] = {}
         for index, problem in enumerate(plan.problems):
             if problem.world is None or "file" in problem.world:
                 files[index] = f"worlds/{problem.model_id}.npz"
-                if not (self.root / files[index]).exists():
-                    problem.model.save(self.root / files[index])
-        write_bytes(self.root / _STUDY, plan.study.toml(files).encode())
+                damaged += self._keep_world(problem, self.root / files[index])
+        self._keep(self.root / _STUDY, plan.study.toml(files).encode())
+        self._keep(self.root / _PLAN, _checked(asdict(manifest(plan))))
+        return damaged
 
     def write_result(self, run: str, content: bytes) -> None:
         """Keep the result of a run; its failure and its progress are then of the past."""
@@ -88,20 +99,27 @@ class Folder:
 
     def write_failure(self, run: str, failure: Failure, details: str) -> None:
         """Keep what a run failed of."""
-        _write(self.root / "failed" / f"{run}.json", {**asdict(failure), "details": details})
+        write_bytes(self.root / "failed" / f"{run}.json", _checked({**asdict(failure), "details": details}))
 
     def write_optimum(self, problem: str, optimum: Optimum) -> None:
         """Keep the optimum of a problem."""
-        content = {name: list(part) if isinstance(part, tuple) else part for name, part in asdict(optimum).items()}
-        _write(self._optimum(problem), content)
+        write_bytes(self._optimum(problem), _checked(asdict(optimum)))
 
     # -- reading --------------------------------------------------------------------------------------
 
-    def read_study(self) -> Study:
-        """The study that was last run here."""
-        if not (self.root / _STUDY).exists():
-            raise FileError(f"{self.root}: it holds no study: {_STUDY} is missing; make one with `equipoise run`")
-        return read_study(self.root / _STUDY)
+    def read_manifest(self) -> Manifest:
+        """What should be here; a `FileError` if there is no study, or if its plan is damaged."""
+        found = _read(self.root / _PLAN, Manifest)
+        if found is None:
+            raise FileError(f"{self.root}: it holds no study: {_PLAN} is missing; make one with `equipoise run`")
+        return found
+
+    def read_specification(self) -> str:
+        """The study file, as text; empty if it is not there."""
+        try:
+            return (self.root / _STUDY).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
 
     def read_result(self, run: str) -> Record | None:
         """The result of a run, None if there is none; a `FileError` if it is damaged or of another run."""
@@ -139,6 +157,31 @@ class Folder:
     def _optimum(self, problem: str) -> Path:
         return self.root / "optima" / f"{problem}.json"
 
+    def _has(self, name: str) -> bool:
+        return os.path.exists(self.root / name)  # noqa: PTH110 - which is False where it may not look
+
+    @staticmethod
+    def _keep(path: Path, content: bytes) -> None:
+        """Write a file unless it is as it should be: a folder that is complete need not be writeable."""
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == content:
+                return
+        write_bytes(path, content)
+
+    @staticmethod
+    def _keep_world(problem: PlannedProblem, path: Path) -> list[str]:
+        """Write a world unless it is there, whole; says what was wrong with it."""
+        wrong = []
+        if path.exists():
+            try:
+                if model_hash(Model.load(path)) == problem.model_id:
+                    return []
+                wrong = [f"{path}: it holds another world"]
+            except FileError as error:
+                wrong = [str(error)]
+        problem.model.save(path)
+        return wrong
+
     @staticmethod
     def _remove(path: Path) -> None:
         with contextlib.suppress(OSError):
@@ -153,27 +196,26 @@ class Folder:
                     cls._remove(path)
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON with a checksum of it."""
-    write_bytes(path, json.dumps({"sha256": _checksum(content), "content": content}, indent=1).encode())
+def _checked(content: Mapping[str, Any]) -> bytes:
+    """JSON with a checksum of it."""
+    return json.dumps({"sha256": _checksum(content), "content": content}, indent=1).encode()
 
 
 def _read(path: Path, kind: type[_T]) -> _T | None:
-    """What `_write` wrote, None if there is no such file; a `FileError` if it is damaged."""
+    """What `_checked` made, None if there is no such file; a `FileError` if it is damaged."""
     try:
         said = json.loads(path.read_bytes())
         content: dict[str, Any] = said["content"]
         if said["sha256"] != _checksum(content):
             raise ValueError("its checksum is not right")
-        parts = {field.name: content[field.name] for field in fields(kind)}
+        parts: dict[str, Any] = {field.name: content[field.name] for field in fields(kind)}
+        return kind(**parts)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"{path}: damaged ({error})") from None
-    values: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()}
-    return kind(**values)
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

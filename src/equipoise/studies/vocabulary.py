@@ -169,8 +169,9 @@ def make(component: Any, kinds: Mapping[str, Maker], where: str, context: Contex
         return maker(*given, **values)
     except EquipoiseError as error:
         raise StudyError(f"{where}: {kind}: {error}") from error
-    except (TypeError, ValueError, OverflowError) as error:
-        raise StudyError(f"{where}: {kind} cannot be made of {values!r} ({error})") from error
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        reason = str(error) or type(error).__name__
+        raise StudyError(f"{where}: {kind} cannot be made of {_short(values)} ({reason})") from error
 
 
 def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
@@ -184,12 +185,8 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     visits = said.pop("visits", False)
     if not isinstance(visits, bool):
         raise StudyError(f"{where}.visits: got {visits!r}; true or false is needed")
-    model = _from_file(said, where, folder) if "file" in said else make(said, worlds(), where, Context())
-    try:
-        model.require_communicating()
-        return model.visits() if visits else model
-    except EquipoiseError as error:
-        raise StudyError(f"{where}: {error}") from error
+    model: Model = _from_file(said, where, folder) if "file" in said else make(said, worlds(), where, Context())
+    return model.visits() if visits else model
 
 
 def make_reward(component: Any, model: Model, where: str) -> Reward:
@@ -219,7 +216,7 @@ def words(component: Mapping[str, Any]) -> str:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:50]}... ({len(value)} in all)"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _tables(values: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
@@ -227,10 +224,25 @@ def _tables(values: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, Model):
             raise StudyError(f'{where}.{name}: a world within a component; write "Known" for the problem\'s own world')
-        if isinstance(value, Component | Planner | Mapping):
+        if isinstance(value, Component | Planner | Mapping) and not isinstance(value, type):
             yield name, table(value, f"{where}.{name}")
         elif value is not None:
-            yield name, value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+            yield name, _data(value, f"{where}.{name}")
+
+
+def _data(value: Any, where: str) -> Any:
+    """A value as TOML holds it: numbers, texts and lists of them; a class or a function is its name."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_data(part, where) for part in value]
+    if isinstance(value, Mapping):
+        return {str(name): _data(part, where) for name, part in value.items()}
+    if isinstance(value, bool | int | float | str):
+        return value
+    if inspect.isclass(value) or inspect.isfunction(value):
+        return value.__name__
+    raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
 
 
 def _kind(said: Mapping[str, Any], kinds: Mapping[str, Maker], where: str) -> str:
@@ -239,7 +251,7 @@ def _kind(said: Mapping[str, Any], kinds: Mapping[str, Maker], where: str) -> st
     if "kind" not in said:
         raise StudyError(f"{where}: its kind is missing; one of {', '.join(sorted(kinds))} is needed")
     kind = said["kind"]
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise StudyError(
             f"{where}.kind: got {kind!r}{_nearest(kind, kinds)}; one of {', '.join(sorted(kinds))} is needed"
         )

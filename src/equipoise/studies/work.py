@@ -1,14 +1,16 @@
 """What a worker does: one run, or one offline program. Nothing here knows what started it, or where.
 
 A run takes its steps a stretch at a time (`simulation.stretches`). Between two of them, if there is a folder for it, it
-leaves a sign of life twice a second, and every `every` seconds all that is needed to go on: first its records, then its
-agent. Records of times that the saved agent has not reached yet are taken again, to the same bits. So a run that is
-killed at any moment and started again ends with the same numbers as one that never stopped.
+leaves a sign of life twice a second, and every `every` seconds all that is needed to go on: its agent, in one of two
+files in turn, and then its records, which name that file with its checksum. The records are what counts: until they are
+there, whole, those before them and the agent that they name are untouched. So a run that is killed at any moment and
+started again ends with the same numbers as one that never stopped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import signal
@@ -48,7 +50,6 @@ _leave = threading.Event()  # set when this process must end soon
 class Finished:
     """A run that is done: the bytes of its result file."""
 
-    id: str
     content: bytes
 
 
@@ -57,7 +58,6 @@ class Finished:
 class Solved:
     """An offline program that is solved."""
 
-    id: str
     optimum: Optimum
 
 
@@ -66,7 +66,6 @@ class Solved:
 class Failed:
     """What went wrong, in a line and in full."""
 
-    id: str
     error: str
     details: str
 
@@ -80,6 +79,7 @@ class _Progress:
     rows: list[NDArray[np.float64]]
     seconds: float = 0.0
     resumed: int = 0
+    slot: int = 0
 
 
 def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> Finished | Solved | Failed:
@@ -98,12 +98,12 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         if task.version != VERSION:
             raise StudyError(f"the worker has Equipoise {VERSION}; the program that sent the work has {task.version}")
         if isinstance(task, OptimumTask):
-            return Solved(task.id, _solve(task))
+            return Solved(_solve(task))
         folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
-        return Finished(task.id, _run(task, folder, every))
+        return Finished(_run(task, folder, every))
     except Exception as error:  # the run's failure is recorded, and the others go on
         said = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-        return Failed(task.id, said, traceback.format_exc())
+        return Failed(said, traceback.format_exc())
 
 
 def in_pool() -> None:
@@ -150,7 +150,7 @@ def _solve(task: OptimumTask) -> Optimum:
 
 def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     reward = make_reward(task.reward, task.model, task.problem)
-    progress = _resumed(task, reward, folder) or _Progress(task.make_agent(reward), [])
+    progress = _resumed(task, folder) or _Progress(task.make_agent(reward), [])
     marks = np.array(task.marks, dtype=np.int64)
     with _working():
         _walk(task, progress, marks, reward, folder, every)
@@ -216,32 +216,36 @@ def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Pat
 
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
     """Keep how far a run is. A disk that is full now may not be later: the run goes on without."""
+    saved = folder / f"{task.id}.agent-{progress.slot}"
     rows = {"rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes)}
-    header = {"id": task.id, "seconds": progress.seconds, "resumed": progress.resumed}
-    with contextlib.suppress(EquipoiseError):
+    with contextlib.suppress(EquipoiseError, OSError):
+        progress.agent.save(saved)
+        header = {
+            "id": task.id,
+            "agent": saved.name,
+            "sha256": _checksum(saved),
+            "seconds": progress.seconds,
+            "resumed": progress.resumed,
+        }
         write_npz(folder / f"{task.id}.records", rows, header, _KIND, _VERSION)
-        progress.agent.save(folder / f"{task.id}.agent")
+        progress.slot = 1 - progress.slot
 
 
-def _resumed(task: RunTask, reward: Reward, folder: Path | None) -> _Progress | None:
+def _resumed(task: RunTask, folder: Path | None) -> _Progress | None:
     """The run where it was last saved; None if it was not, or if what was saved is of no use."""
     if folder is None:
         return None
     try:
         header, arrays = read_npz(folder / f"{task.id}.records", _KIND, _VERSION)
-        agent = load_any(folder / f"{task.id}.agent")
-    except EquipoiseError:
+        slot = (f"{task.id}.agent-0", f"{task.id}.agent-1").index(header["agent"])
+        saved = folder / header["agent"]
+        if header["id"] != task.id or header["sha256"] != _checksum(saved):
+            return None
+        agent, seconds, resumed = load_any(saved), float(header["seconds"]), int(header["resumed"])
+    except (EquipoiseError, OSError, KeyError, TypeError, ValueError):
         return None
-    rows, fresh = arrays["rows"], task.make_agent(reward)
-    passed = sum(mark < agent.t for mark in task.marks)
-    fits = (
-        header.get("id") == task.id
-        and type(agent) is type(fresh)
-        and agent.space == fresh.space
-        and rows.shape[1:] == (reward.n_outcomes,)
-        and len(rows) >= passed
-        and not agent.pending
-    )
-    if not fits:
-        return None
-    return _Progress(agent, list(rows[:passed]), header["seconds"], header["resumed"] + 1)
+    return _Progress(agent, list(arrays["rows"]), seconds, resumed + 1, 1 - slot)
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,113 @@
+"""`equipoise paper`: the theory, run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.paper import CHECKS, Finding, Outcome, Size, run_checks
+from equipoise.studies.pools import cores
+
+_FAILED = 3
+_COLOURS = {"holds": "green", "holds as corrected": "yellow", "not reached": "dim", "fails": "red", "error": "red"}
+
+
+def paper(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which to run, by name.", metavar="[NAME]...", show_default="all")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in about two minutes.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("paper.html"),
+    details: Annotated[
+        bool, typer.Option("--details", help="Print every finding, not the one nearest to its bound.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print the names and leave.")] = False,
+) -> None:
+    """Run the theorems, lemmas and claims of the paper, and say whether they hold.
+
+    Each is measured on instances and set against its bound. What is with certainty must hold on every run at every
+    time; what is in expectation or with some probability may be off by no more than an interval at 99.9 %. A statement
+    that is wrong as written is shown so, with the corrected one beside it. What the theory promises for large T only,
+    and was not seen at the T that was run, is "not reached".
+
+    Prints a table, and writes a page with pictures. The exit code is 3 if something does not hold, corrected or not.
+    """
+    if show:
+        for name in CHECKS:
+            typer.echo(name)
+        return
+    size = Size.QUICK if quick else Size.FULL
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("checking", total=len(names or CHECKS))
+
+        def told(name: str, outcome: Outcome | None) -> None:
+            if outcome is not None:
+                bar.update(task, advance=1, description=f"{name}: {outcome.verdict}")
+                if not console.is_terminal:
+                    console.print(f"{name}: {outcome.verdict} ({outcome.seconds:.1f} s)", highlight=False)
+
+        outcomes = run_checks(names, size, jobs or cores(), told)
+    _print(outcomes, details)
+    from equipoise.reports import write_paper  # and with it Altair, which the other commands can do without
+
+    typer.echo(write_paper(outcomes, out, size))
+    if any(outcome.verdict in ("fails", "error") for outcome in outcomes):
+        raise typer.Exit(_FAILED)
+
+
+def _print(outcomes: list[Outcome], details: bool) -> None:
+    console = Console()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("statement", "instance", "measured", "", "bound", "verdict"):
+        number = column in ("measured", "bound")
+        table.add_column(column, justify="right" if number else "left", no_wrap=number or column == "verdict")
+    for outcome in outcomes:
+        if outcome.checked is None:
+            table.add_row(Text(outcome.name, "bold"), Text(outcome.error.splitlines()[-1]), "", "", "", _said("error"))
+            continue
+        statement, checked = outcome.checked.statement, outcome.checked
+        title = Text.assemble((statement.number, "bold"), " ", statement.title)
+        for label, findings in (("", checked.written), ("corrected: ", checked.corrected)):
+            for finding in findings if details else findings and [nearest(findings)]:
+                error = f" ± {finding.error:.2g}" if finding.error else ""
+                table.add_row(
+                    title,
+                    Text(f"{label}{finding.instance}"),
+                    f"{finding.measured:.4g}{error}",
+                    "≤" if finding.relation == "<=" else "≥",
+                    f"{finding.bound:.4g}",
+                    _said(finding.verdict),
+                )
+                title = Text("")
+        if details or outcome.verdict not in ("holds", "not reached"):
+            table.add_row("", "", "", "", "", _said(outcome.verdict))
+    console.print(table)
+
+
+def nearest(findings: Sequence[Finding]) -> Finding:
+    """The finding that comes nearest to its bound, or is furthest beyond it.
+
+    >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance
+    'b'
+    """
+
+    def spare(finding: Finding) -> float:
+        sign = 1.0 if finding.relation == "<=" else -1.0
+        room = sign * (finding.bound - finding.measured) + finding.error
+        return room / max(abs(finding.bound), abs(finding.measured), 1e-300)
+
+    return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
+
+
+def _said(verdict: str) -> Text:
+    return Text(verdict, _COLOURS[verdict])

@@ -1,0 +1,11 @@
+"""The paper, executable: one file a theorem, lemma or claim; each runs, and says whether it holds.
+
+`equipoise paper` runs them all. A file opens with the statement, what is wrong with it if anything is, and how it is
+measured; its function `check` gives the findings. `catalogue.CHECKS` lists them in the order of the paper.
+"""
+
+from equipoise.paper.catalogue import CHECKS
+from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
+from equipoise.paper.running import Outcome, run_check, run_checks
+
+__all__ = ["CHECKS", "Checked", "Finding", "Outcome", "Picture", "Size", "Statement", "run_check", "run_checks"]

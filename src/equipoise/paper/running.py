@@ -1,0 +1,81 @@
+"""Running the checks, several at a time, each in a process of its own pool; what comes back is plain data."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from equipoise.errors import ParameterError
+from equipoise.paper.catalogue import CHECKS
+from equipoise.paper.findings import Checked, Size
+
+Told = Callable[[str, "Outcome | None"], None]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A check that has run: what it says, or how it failed to say anything, and how long it took."""
+
+    name: str
+    checked: Checked | None
+    error: str
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """The check's, or "error"."""
+        return "error" if self.checked is None else self.checked.verdict
+
+
+def run_checks(
+    names: Sequence[str] | None = None, size: Size = Size.QUICK, jobs: int = 2, told: Told | None = None
+) -> list[Outcome]:
+    """Run checks by name, all of them by default, and give what they say in the order of the paper.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Of `CHECKS`.
+    size : Size
+        How much work to do.
+    jobs : int
+        How many at a time.
+    told : function, optional
+        Called with a name when a check is submitted, and again with its outcome.
+    """
+    chosen = list(CHECKS) if names is None else list(names)
+    for name in chosen:
+        if name not in CHECKS:
+            raise ParameterError(f"{name!r} is no check of the paper; there are {', '.join(CHECKS)}")
+    tell = told or (lambda _name, _outcome: None)
+    outcomes: dict[str, Outcome] = {}
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(chosen)), spawn) as pool:
+        running = {pool.submit(run_check, name, size): name for name in chosen}
+        for name in chosen:
+            tell(name, None)
+        try:
+            for future in concurrent.futures.as_completed(running):
+                outcome = future.result()
+                outcomes[outcome.name] = outcome
+                tell(outcome.name, outcome)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [outcomes[name] for name in chosen]
+
+
+def run_check(name: str, size: Size) -> Outcome:
+    """Run one check here; an error of any kind is an outcome too."""
+    began = time.perf_counter()
+    try:
+        checked, error = CHECKS[name](size), ""
+    except Exception:  # a check that breaks must not hide the others
+        checked, error = None, traceback.format_exc()
+    return Outcome(name, checked, error, time.perf_counter() - began)

@@ -1,0 +1,75 @@
+"""What a folder should hold: the problems, agents and runs of the study that was last run there, with their ids.
+
+Results are read by it, not by making the plan again: so they can be read by a later version too, without the worlds,
+and whatever has become of the files that the study was made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from equipoise._version import VERSION
+from equipoise.studies.plan import Plan
+from equipoise.studies.results import AgentRecord, Optimum, ProblemRecord
+from equipoise.studies.vocabulary import table, words
+
+
+@final
+@dataclass(frozen=True)
+class Manifest:
+    """The plan of a folder, as plain data.
+
+    Attributes
+    ----------
+    name, description, version : str
+        Of the study, and of the Equipoise that ran it.
+    problems : list of dict
+        What `ProblemRecord` holds, with the id of the optimum in its place.
+    agents : list of dict
+        What `AgentRecord` holds.
+    pairs : list
+        problem, agent, and the exponent of the theorem that covers them, or None.
+    runs : list
+        id, problem, agent and seed.
+    """
+
+    name: str
+    description: str
+    version: str
+    problems: list[dict[str, Any]]
+    agents: list[dict[str, Any]]
+    pairs: list[tuple[str, str, float | None]]
+    runs: list[tuple[str, str, str, int]]
+
+    def problem(self, index: int, optimum: Optimum | None) -> ProblemRecord:
+        """A problem, with its optimum."""
+        return ProblemRecord(**(self.problems[index] | {"optimum": optimum}))
+
+    def agent_records(self) -> tuple[AgentRecord, ...]:
+        """The agents."""
+        return tuple(AgentRecord(**agent) for agent in self.agents)
+
+
+def manifest(plan: Plan) -> Manifest:
+    """The manifest of a plan."""
+    return Manifest(
+        name=plan.study.name,
+        description=plan.study.description,
+        version=VERSION,
+        problems=[
+            {
+                "name": problem.name,
+                "world": words(problem.world or {"kind": "Model"}),
+                "reward": words(table(problem.reward, "reward")),
+                "n_states": problem.model.n_states,
+                "n_pairs": problem.model.n_pairs,
+                "n_outcomes": problem.model.n_outcomes,
+                "optimum": problem.id,
+            }
+            for problem in plan.problems
+        ],
+        agents=[{"name": agent.title(), "made": words(agent.table())} for agent in plan.study.agents],
+        pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
+        runs=[(run.id, run.problem, run.agent, run.seed) for run in plan.runs],
+    )

@@ -1,0 +1,204 @@
+"""Studies that look like real ones, made from formulas: regret c t^a with noise that wanders along a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from equipoise.studies.results import AgentRecord, Failure, Optimum, ProblemRecord, Results
+
+SCHEMA = {
+    "problem": pl.String,
+    "agent": pl.String,
+    "seed": pl.Int64,
+    "run": pl.String,
+    "t": pl.Int64,
+    "outcomes": pl.List(pl.Float64),
+    "value": pl.Float64,
+    "optimum": pl.Float64,
+    "regret": pl.Float64,
+    "episodes": pl.Int64,
+    "gradient": pl.Int64,
+    "visits": pl.Int64,
+    "both": pl.Int64,
+    "restart": pl.Int64,
+    "sweeps": pl.Int64,
+    "steps": pl.Int64,
+    "seconds": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """How the regret of an agent goes: scale t^exponent + plateau, times log-normal noise; and its episodes."""
+
+    scale: float
+    exponent: float
+    plateau: float = 0.0
+    noise: float = 0.25
+    episodes: float = 0.5  # their number is about 2 t^episodes; 0: none
+    speed: float = 2e7
+    lucky: float = 0.0  # additive noise of size lucky / sqrt(t), which may make regret negative
+
+
+LAWS = {
+    "TOC-UCRL2": Law(0.9, -0.5, episodes=0.5),
+    "Frank-Wolfe UCB": Law(0.7, -0.34, episodes=0.6, speed=1.4e7),
+    "round robin": Law(0.6, -0.3, plateau=0.08, noise=0.08, episodes=0.0, speed=6e7),
+}
+
+
+def checkpoints(last: int, per_decade: int = 10) -> list[int]:
+    n = math.ceil(math.log10(last) * per_decade)
+    return sorted({round(10 ** (i * math.log10(last) / n)) for i in range(n + 1)})
+
+
+def optimum_of(k: int, value: float = 1.0) -> Optimum:
+    weights = np.linspace(1.0, 2.0, k)
+    outcomes = tuple(float(w) for w in weights / weights.sum())
+    theta = tuple(-0.4 / (i + 1) for i in range(k))
+    return Optimum(value, value + 3e-9, 3e-9, "optimal", outcomes, theta, "CLARABEL", 0.042)
+
+
+def problem(name: str, k: int, optimum: Optimum | None, world: str = "star(branches=3, diameter=4)") -> ProblemRecord:
+    return ProblemRecord(name, world, f"Quadratic(target={[round(1 / k, 3)] * min(k, 3)})", 4 * k, 9 * k, k, optimum)
+
+
+def rows(
+    record: ProblemRecord, agent: str, law: Law, seed: int, times: Sequence[int], rng: np.random.Generator
+) -> Iterator[tuple[object, ...]]:
+    t = np.array(times, dtype=float)
+    walk = np.cumsum(rng.normal(size=t.size)) / math.sqrt(t.size) + rng.normal()
+    regret = law.scale * t**law.exponent * np.exp(law.noise * walk) + law.plateau * math.exp(law.noise * rng.normal())
+    regret = regret + law.lucky * rng.normal(size=t.size) / np.sqrt(t)
+    best = record.optimum.value if record.optimum else 0.8
+    centre = np.array(record.optimum.outcomes if record.optimum else [0.3] * record.n_outcomes)
+    direction = rng.normal(size=(t.size, record.n_outcomes)) * 0.15 + np.sin(np.arange(record.n_outcomes) + seed % 3)
+    outcomes = np.clip(centre + 0.35 * np.abs(regret)[:, None] * direction, 0, 1)
+    counts = np.maximum(1, np.rint(2 * t**law.episodes * math.exp(0.1 * rng.normal()))) if law.episodes else 0 * t
+    ended = np.maximum(counts - 1, 0)
+    visits = np.minimum(ended, np.rint(9 * np.log2(t + 1)))
+    both = np.rint(0.1 * (ended - visits))
+    seconds = times[-1] / law.speed * math.exp(0.05 * rng.normal())
+    for i, now in enumerate(times):
+        value = best - float(regret[i])
+        known = (best, float(regret[i])) if record.optimum else (None, None)
+        shares = (int(ended[i] - visits[i] - both[i]), int(visits[i]), int(both[i]), 0)
+        yield (
+            record.name, agent, seed, f"{record.name}-{agent}-{seed}", now, outcomes[i].tolist(), value, *known,
+            int(counts[i]), *shares, int(40 * counts[i]), times[-1], seconds,
+        )  # fmt: skip
+
+
+def results(
+    problems: Sequence[ProblemRecord],
+    laws: Mapping[str, Law] = LAWS,
+    seeds: int | Mapping[str, int] = 20,
+    last: int = 10**6,
+    name: str = "a study",
+    rates: Mapping[str, float] = {"TOC-UCRL2": -0.5},
+) -> Results:
+    """Every agent on every problem; seeds may differ from problem to problem."""
+    rng = np.random.default_rng(5)
+    table = [
+        row
+        for record in problems
+        for agent, law in laws.items()
+        for seed in range(seeds if isinstance(seeds, int) else seeds[record.name])
+        for row in rows(record, agent, law, seed, checkpoints(last), rng)
+    ]
+    made = {agent: AgentRecord(agent, f"{agent.replace('-', '').replace(' ', '')}(threshold=1.0)") for agent in laws}
+    return Results(
+        name=name,
+        toml=f'name = "{name}"\nsteps = {last}\n\n[problems.star]\nworld = "star"\nbranches = 3\n',
+        problems=tuple(problems),
+        agents=tuple(made.values()),
+        frame=pl.DataFrame(table, schema=SCHEMA, orient="row"),
+        rates={(record.name, agent): rate for record in problems for agent, rate in rates.items()},
+        failures=(),
+        missing=0,
+        damaged=(),
+        versions=("0.1.0",),
+    )
+
+
+def showcase() -> Results:
+    """Several problems: three outcomes, many outcomes, no optimum, one seed; with two failures and a damaged file."""
+    problems = [
+        problem("star", 3, optimum_of(3)),
+        problem("coverage", 24, optimum_of(24, 0.97), "grid(rows=4, columns=6, slip=0.1)"),
+        problem("pricing, no optimum", 2, None, "pricing(levels=5)"),
+        problem("one seed", 4, optimum_of(4, 0.6), "garnet(states=20, actions=3)"),
+    ]
+    seeds = {"star": 20, "coverage": 20, "pricing, no optimum": 20, "one seed": 1}
+    lucky = LAWS | {"TOC-UCRL2": replace(LAWS["TOC-UCRL2"], lucky=0.5)}
+    made = results(problems, lucky, seeds, name="Three agents on four problems")
+    failures = (
+        Failure(
+            "coverage", "Frank-Wolfe UCB", 20, "ConvergenceError: no span below 1e-9 within 100,000 sweeps; got 3.2e-9"
+        ),
+        Failure("star", "round robin", 20, "MemoryError: Unable to allocate 3.2 GiB"),
+    )
+    return replace(made, failures=failures, missing=3, damaged=("runs/7f3a.npz: truncated (File is not a zip file)",))
+
+
+def hostile() -> Results:
+    """Names that would break a careless page."""
+    bad = (
+        "</script><script>window.broken = 1</script><img src=x onerror='window.broken=2'> & \"q\" 'é' \u2028 日本 <!--"
+    )
+    agents = {f"{bad} {i}": law for i, law in enumerate(LAWS.values())}
+    made = results([problem(bad, 2, optimum_of(2)), problem(bad + "2", 2, None)], agents, 3, 1000, bad, {})
+    failure = Failure(bad, bad, 1, bad)
+    return replace(made, toml=bad, failures=(failure,), damaged=(bad,), versions=(bad, "2"))
+
+
+def crowd() -> Results:
+    """Twelve agents: more than there are hues; the best two alike, one of them without noise, two rates."""
+    laws = {f"agent {i:02d}": Law(0.9, -0.5 + 0.03 * i, noise=0.3, episodes=0.4 + 0.02 * i) for i in range(12)}
+    rates = {"agent 00": -0.5, "agent 03": -1 / 3}
+    return results([problem("crowded", 3, optimum_of(3))], laws, 20, name="Twelve agents", rates=rates)
+
+
+def vanishing() -> Results:
+    """Regrets that reach zero, fall below it, and start below it."""
+    made = results([problem("to zero", 2, optimum_of(2))], LAWS, 8, 10**5, "Regret that vanishes")
+    t, agent = pl.col("t"), pl.col("agent")
+    regret = (
+        pl.when((agent == "TOC-UCRL2") & (t > 2000))
+        .then(0.0)
+        .when((agent == "Frank-Wolfe UCB") & (t < 30))
+        .then(-0.02)
+        .when((agent == "Frank-Wolfe UCB") & (t > 50000))
+        .then(1e-12)
+        .otherwise(pl.col("regret"))
+    )
+    frame = made.frame.with_columns(regret.alias("regret"))
+    return replace(made, frame=frame.with_columns(value=pl.col("optimum") - pl.col("regret")))
+
+
+def without_chance() -> Results:
+    """A world without noise: every seed gives the same run."""
+    made = results([problem("deterministic", 3, optimum_of(3))], LAWS, 1, 10**5, "No chance")
+    copies = [
+        made.frame.with_columns(seed=pl.lit(seed, pl.Int64), run=pl.format("{}-{}", "agent", pl.lit(seed)))
+        for seed in range(10)
+    ]
+    return replace(made, frame=pl.concat(copies).sort("problem", "agent", "seed", "t"))
+
+
+def empty() -> Results:
+    """A study that has not begun."""
+    made = results([problem("star", 3, optimum_of(3)), problem("other", 9, None)], LAWS, 1, 1000, "Not begun")
+    return replace(made, frame=made.frame.clear(), missing=120, versions=())
+
+
+def one_checkpoint() -> Results:
+    """Runs with nothing but their end, one agent without any result."""
+    made = results([problem("short", 2, optimum_of(2))], LAWS, 5, 1000, "One checkpoint")
+    frame = made.frame.filter((pl.col("t") == 1000) & (pl.col("agent") != "round robin"))
+    return replace(made, frame=frame)
