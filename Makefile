@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench applications lint docs browser clean setup
+.PHONY: demo test bench applications paper lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -22,6 +22,9 @@ applications: setup
 	for season in 10000 100000; do \
 	  $(BIN)/equipoise run studies/budgets.toml --steps $$season --out out/budgets-$$season && \
 	  $(BIN)/equipoise report out/budgets-$$season || exit 1; done
+
+paper: setup
+	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
 
 lint: setup
 	$(BIN)/ruff check .

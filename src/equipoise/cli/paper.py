@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from equipoise.paper import CHECKS, Finding, Outcome, Size, run_checks
+from equipoise.paper import CHECKS, Outcome, Size, nearest, run_checks
 from equipoise.studies.pools import cores
 
 _FAILED = 3
@@ -26,6 +25,9 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in about two minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
     out: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("paper.html"),
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write a table for documentation too.", metavar="FILE", show_default=False)
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print every finding, not the one nearest to its bound.")
     ] = False,
@@ -58,9 +60,14 @@ def paper(
 
         outcomes = run_checks(names, size, jobs or cores(), told)
     _print(outcomes, details)
-    from equipoise.reports import write_paper  # and with it Altair, which the other commands can do without
+    from equipoise.reports import (
+        write_paper,
+        write_table,
+    )  # and with it Altair, which the other commands can do without
 
     typer.echo(write_paper(outcomes, out, size))
+    if markdown is not None:
+        typer.echo(write_table(outcomes, markdown, size))
     if any(outcome.verdict in ("fails", "error") for outcome in outcomes):
         raise typer.Exit(_FAILED)
 
@@ -92,21 +99,6 @@ def _print(outcomes: list[Outcome], details: bool) -> None:
         if details or outcome.verdict not in ("holds", "not reached"):
             table.add_row("", "", "", "", "", _said(outcome.verdict))
     console.print(table)
-
-
-def nearest(findings: Sequence[Finding]) -> Finding:
-    """The finding that comes nearest to its bound, or is furthest beyond it.
-
-    >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance
-    'b'
-    """
-
-    def spare(finding: Finding) -> float:
-        sign = 1.0 if finding.relation == "<=" else -1.0
-        room = sign * (finding.bound - finding.measured) + finding.error
-        return room / max(abs(finding.bound), abs(finding.measured), 1e-300)
-
-    return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
 
 
 def _said(verdict: str) -> Text:

@@ -5,7 +5,18 @@ measured; its function `check` gives the findings. `catalogue.CHECKS` lists them
 """
 
 from equipoise.paper.catalogue import CHECKS
-from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
+from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement, nearest
 from equipoise.paper.running import Outcome, run_check, run_checks
 
-__all__ = ["CHECKS", "Checked", "Finding", "Outcome", "Picture", "Size", "Statement", "run_check", "run_checks"]
+__all__ = [
+    "CHECKS",
+    "Checked",
+    "Finding",
+    "Outcome",
+    "Picture",
+    "Size",
+    "Statement",
+    "nearest",
+    "run_check",
+    "run_checks",
+]

@@ -11,7 +11,7 @@ A statement that is wrong as written has findings for what is written, which fai
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -131,6 +131,21 @@ class Checked:
         if all(verdict == "holds" for verdict in counted):
             return "holds"
         return "holds as corrected" if self.corrected else "fails"
+
+
+def nearest(findings: Sequence[Finding]) -> Finding:
+    """The finding that comes nearest to its bound, or is furthest beyond it.
+
+    >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance
+    'b'
+    """
+
+    def spare(finding: Finding) -> float:
+        sign = 1.0 if finding.relation == "<=" else -1.0
+        room = sign * (finding.bound - finding.measured) + finding.error
+        return room / max(abs(finding.bound), abs(finding.measured), 1e-300)
+
+    return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
 
 
 Check = Callable[[Size], Checked]

@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise import _files
 from equipoise._version import VERSION
-from equipoise.paper import Checked, Finding, Outcome, Picture, Size
+from equipoise.paper import Checked, Finding, Outcome, Picture, Size, nearest
 from equipoise.reports.document import document, navigation
 from equipoise.reports.markup import Canvas, Column, prose, table, text
 from equipoise.reports.theme import PAGE, config
@@ -21,6 +21,39 @@ _HEIGHT = 300
 def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
     """Write what the checks of the paper say as one self-contained HTML file, atomically."""
     _files.write_bytes(path, page(outcomes, size).encode())
+    return Path(path)
+
+
+def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
+    """Write the same in short as a Markdown page: of each statement the finding nearest to its bound."""
+    lines = [
+        "# The checks",
+        "",
+        f"The last results of `equipoise paper` ({size.value} checks, Equipoise {VERSION}): of each statement the"
+        " finding that comes nearest to its bound, or is furthest beyond it. `equipoise paper NAME` runs one again, and"
+        " shows the rest with pictures. Errata are those of [the paper and the code](paper.md#errata).",
+        "",
+        "| statement | name | on | measured | | bound | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for outcome in outcomes:
+        if outcome.checked is None:
+            lines.append(f"| | `{outcome.name}` | | | | | error |")
+            continue
+        checked, statement = outcome.checked, outcome.checked.statement
+        head = f"| {statement.number}: {statement.title} | `{outcome.name}` |"
+        erratum = f", [erratum {statement.erratum}](paper.md#errata)" if statement.erratum else ""
+        for findings, written in ((checked.written, True), (checked.corrected, False)):
+            if findings:
+                found = nearest(findings)
+                error = f" ± {found.error:.2g}" if found.error else ""
+                relation = "≤" if found.relation == "<=" else "≥"
+                where = found.instance.replace("|", "\\|") if written else f"corrected{erratum}: {found.instance}"
+                lines.append(
+                    f"{head} {where} | {found.measured:.4g}{error} | {relation} | {found.bound:.4g} | {found.verdict} |"
+                )
+                head = "| | |"
+    _files.write_bytes(path, ("\n".join(lines) + "\n").encode())
     return Path(path)
 
 
