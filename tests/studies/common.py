@@ -52,9 +52,6 @@ kind = "TocUCRL2"
 
 [[agents]]
 kind = "StationaryAgent"
-
-[[agents]]
-kind = "RoundRobin"
 """
 
 
