@@ -11,7 +11,7 @@ demo: setup
 	$(BIN)/equipoise report out/quick
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -26,7 +26,6 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.models.base import Model
 from equipoise.models.world import stream
-from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.entropy import Entropy
@@ -34,6 +33,7 @@ from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.policies import find_policy
 from equipoise.studies.spec import AgentSpec, Problem, Study
 from equipoise.studies.vocabulary import Context, agent_kinds, make, make_reward, make_world, table
+from equipoise.theory.regret import rate
 
 _FORMAT: Final = 1
 
@@ -222,7 +222,7 @@ def _rate(agent: Agent, reward: Reward) -> float | None:
     if not isinstance(agent, TocUCRL2) or not own or agent.threshold in (0.0, math.inf):
         return None
     anytime = isinstance(reward, Entropy) and reward.mu is None
-    return -0.5 if isinstance(agent.oracle, FrankWolfe) and not anytime else -1.0 / 3.0
+    return -1.0 / 3.0 if anytime else rate(agent.oracle)
 
 
 def _runs(
