@@ -1,6 +1,6 @@
 """Why the threshold matters: the paper's star, where the agent must stay long on each of three loops in turn.
 
-Run it with `make demo`. It prints the regret at powers of ten and draws the curves.
+It prints the regret at powers of ten and draws the curves.
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ from equipoise.agents.baselines import (
     round_robin,
     stationary,
 )
-from equipoise.agents.checkpoint import load_any
 from equipoise.errors import FileError
 from tests.agents.kinds import CASES, KINDS, TARGET, take
 
+load_any = Agent.load  # which reads an agent of any kind
 NAMES = {
     "toc": "agent",
     "knapsack": "knapsack-agent",

@@ -17,13 +17,10 @@ O~ hides under the root, log(KSAT/delta), adds its own slope where the theorem h
 **Constants.** If the model is known and nothing is random, the proofs give a bound without "O" and without
 probability, `known_bound`: with tolerance eps and M(T) episodes, all of them ended by Psi,
 
-    T Reg(T)  <=  oracle(T) + 2 Q ||1|| M(T) + (L ||1|| + eps) D M(T) + eps T,
-    oracle:   FW  beta ||1||^2 (1 + log T)/2,     TGD  2 L ||1|| T^{2/3} + 3/2 L ||1|| T^{1/3},
-              TMD  L' ||1|| T^{2/3} + L' ||1|| T^{1/3}, summed over mega-episodes,
+    T Reg(T)  <=  T oracle(T) + 2 Q ||1|| M(T) + (L ||1|| + eps) D M(T) + eps T,
 
-by club and heart, spade (an episode moves the bias by one span at most) and P; diamond is 0. It uses what errata 13,
-22, 24 and 26 say of the constants: ||grad g* - V|| <= ||1||, spans of L||1||D, 2L^2/eta in Zinkevich's theorem, 1 +
-log T. An agent that does not alternate as it should exceeds it.
+with the oracle's own term of `theory.regret`, by club and heart, spade (an episode moves the bias by one span at most)
+and P; diamond is 0. An agent that does not alternate as it should exceeds it.
 """
 
 from __future__ import annotations
@@ -43,15 +40,14 @@ from equipoise.models.base import Model
 from equipoise.offline.benchmark import solve
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.paper.findings import Finding, Picture
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
-from equipoise.rewards.norms import ones
 from equipoise.simulation import simulate
 from equipoise.theory import bounds
+from equipoise.theory.episodes import phases
+from equipoise.theory.facts import Setting
+from equipoise.theory.regret import oracle_term
 
 TOLERANCE: Final = 1e-6
 """Of the planner when the model is known; erratum 9 says why it must be small."""
@@ -137,30 +133,12 @@ def within_constants(instance: Instance, found: Curve) -> Finding:
 def known_bound(instance: Instance, threshold: float, T: int) -> float:
     """Reg(T) is at most this with certainty, if the model is known and nothing is random."""
     reward, oracle = instance.reward, instance.oracle or fitting_oracle(instance.reward)
-    left, index, total = T, 0, TOLERANCE * T
-    while left > 0:
-        index += 1
-        phase = oracle.phase(index)
-        taken = left if phase.length is None else min(left, phase.length)
-        scale = reward.lipschitz * ones(reward.n_outcomes, reward.norm)
-        episodes = bounds.gradient_episodes(reward, phase.oracle, threshold, taken)
-        delay = 2.0 * threshold * ones(reward.n_outcomes, reward.norm)
-        total += oracle_term(reward, phase.oracle, taken)
-        total += (delay + (scale + TOLERANCE) * instance.model.diameter()) * episodes
-        left -= taken
-    return total / T
-
-
-def oracle_term(reward: Reward, oracle: Oracle, T: int) -> float:
-    """What the oracle itself loses in T steps."""
-    one = ones(reward.n_outcomes, reward.norm)
-    if isinstance(oracle, FrankWolfe):
-        return 0.5 * (reward.smoothness or 0.0) * one**2 * (1.0 + math.log(T))
-    if isinstance(oracle, TunedGradientDescent):
-        return reward.lipschitz * one * (2.0 * math.cbrt(T) ** 2 + 1.5 * math.cbrt(T))
-    assert isinstance(oracle, TunedMirrorDescent)
-    power = math.cbrt(oracle.horizon) ** 2
-    return oracle.mirror_map.radius(reward) * one * (power + T / power)
+    setting = Setting(reward=reward, oracle=oracle, threshold=threshold)
+    episodes = sum(
+        bounds.gradient_episodes(reward, phase.oracle, threshold, taken) for phase, taken in phases(oracle, T)
+    )
+    delay, motion = 2.0 * threshold * setting.ones, (setting.scale + TOLERANCE) * instance.model.diameter()
+    return oracle_term(setting, T) + (delay + motion) * episodes / T + TOLERANCE
 
 
 def by_threshold(instance: Instance) -> tuple[Finding, Finding, Picture]:

@@ -1,4 +1,4 @@
-"""Running the checks, several at a time, each in a process of its own pool; what comes back is plain data."""
+"""Running the checks, several at a time, in processes; what comes back is plain data."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ class Study(_Part):
         return tuple(sorted({*self.checkpoints, self.steps}))
 
     def toml(self, worlds: Mapping[int, str] | None = None) -> str:
-        """The study as a TOML file; `worlds` gives the files of those worlds that are objects, by their position."""
+        """The study as a TOML file; `worlds` gives the files that stand for worlds, by their position."""
         seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
         marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
         head = {"name": self.name, "description": self.description, "steps": self.steps}

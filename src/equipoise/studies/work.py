@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from equipoise._files import read_npz, write_npz
 from equipoise._version import VERSION
 from equipoise.agents.base import Agent
-from equipoise.agents.checkpoint import load_any
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.offline import solve, solve_knapsack
 from equipoise.rewards.base import Reward
@@ -43,6 +42,7 @@ _BEAT: Final = 0.5
 _SAVING_SHARE: Final = 20.0  # at most a twentieth of the time goes into saving
 _KIND, _VERSION = "records", 1
 _leave = threading.Event()  # set when this process must end soon
+_busy = threading.Event()  # set while a run is under way, which is then saved first
 
 
 @final
@@ -124,9 +124,6 @@ def in_pool() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=watch, daemon=True).start()
-
-
-_busy = threading.Event()
 
 
 def _solve(task: OptimumTask) -> Optimum:
@@ -241,7 +238,7 @@ def _resumed(task: RunTask, folder: Path | None) -> _Progress | None:
         saved = folder / header["agent"]
         if header["id"] != task.id or header["sha256"] != _checksum(saved):
             return None
-        agent, seconds, resumed = load_any(saved), float(header["seconds"]), int(header["resumed"])
+        agent, seconds, resumed = Agent.load(saved), float(header["seconds"]), int(header["resumed"])
     except (EquipoiseError, OSError, KeyError, TypeError, ValueError):
         return None
     return _Progress(agent, list(arrays["rows"]), seconds, resumed + 1, 1 - slot)

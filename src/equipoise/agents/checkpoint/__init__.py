@@ -3,7 +3,7 @@
 Saving at any moment, even between `act` and `observe`, loading and going on gives the same trajectory as
 never stopping: all that decides what comes next is in these arrays.
 
-A file says which agent it holds, so `load_any` reads each. Its header is flat: the start of the space, the reward,
+A file says which agent it holds, so `Agent.load` reads each. Its header is flat: the start of the space, the reward,
 and the agent's `arguments()`, all in the words of `parts`. To load is to make the agent anew from these, so that every
 argument is checked as a user's would be, and to put the saved arrays, checked as well, in the place of its own.
 """
@@ -67,34 +67,6 @@ def load_agent(agent: type[_A], path: str | os.PathLike[str], reward: Reward | N
         loaded = _KINDS[name].rebuilt(_KINDS[name].agent, saved, reward)
     assert isinstance(loaded, agent)
     return loaded
-
-
-def load_any(path: str | os.PathLike[str], reward: Reward | None = None) -> Agent:
-    """Read an agent of whichever class the file holds.
-
-    Parameters
-    ----------
-    path : path
-        A file written by the `save` of any agent.
-    reward : Reward, optional
-        Needed only if the agent's reward was a `Custom` one, whose functions are not saved.
-
-    Raises
-    ------
-    FileError
-        When the file is missing, damaged, or holds something else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import equipoise as eq
-    >>> agent = eq.agents.baselines.ucrl2(eq.models.riverswim(6).space, [1.0])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     agent.save(f"{folder}/agent.npz")
-    ...     type(load_any(f"{folder}/agent.npz")).__name__
-    'TocUCRL2'
-    """
-    return Agent.load(path, reward=reward)
 
 
 @contextlib.contextmanager
