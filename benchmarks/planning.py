@@ -43,8 +43,9 @@ def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:
     u_next = buffers.u_next
     for _ in range(SWEEPS):
         sweep(
-            model.first_pair, region.first, region.successor, region.lo, region.hi, region.rest, reward,
-            u, buffers.order, buffers.rank, buffers.prefix, buffers.scratch, u_next, policy,
+            model.first_pair, region.first, region.successor, region.lo, region.hi, region.rest,
+            region.rest_sum, region.radius, reward, u, buffers.order, buffers.rank, buffers.prefix, buffers.scratch,
+            u_next, policy,
         )  # fmt: skip
         u[:] = u_next - u_next.min()
     return u

@@ -13,7 +13,7 @@ Three things live here, and nothing else in the package touches numba's machiner
     compiled once and runs with any reward, the user's own included. An address is an integer: passing
     one costs nothing at the Python boundary, and the call itself a few nanoseconds.
 
-`call_address`, `call_entry`
+`call_address`, `call_for_two`, `call_entry`
     The call of such an address from inside a kernel.
 
 Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder.
@@ -37,6 +37,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 _POINTER: Final = types.CPointer(types.float64)
@@ -187,22 +188,42 @@ def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bo
     return Entry(wrapped, cached=False)
 
 
+def _emit_call(context, builder, address, kinds, arguments, extra=()):  # type: ignore[no-untyped-def]
+    """The call of an address on the members of a tuple, an array as its data pointer, and on `extra` pointers."""
+    values = []
+    for index, kind in enumerate(kinds):
+        value = builder.extract_value(arguments, index)
+        if isinstance(kind, types.Array):
+            value = context.make_array(kind)(context, builder, value=value).data
+        values.append(value)
+    values.extend(extra)
+    function_type = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+    builder.call(builder.inttoptr(address, function_type.as_pointer()), values)
+
+
 @intrinsic
 def call_address(typingctx, address, arguments):  # type: ignore[no-untyped-def]
     """Call the C function at `address` on a tuple of numbers and arrays; an array is passed as its data pointer."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        values = []
-        for index, kind in enumerate(signature.args[1]):
-            value = builder.extract_value(args[1], index)
-            if isinstance(kind, types.Array):
-                value = context.make_array(kind)(context, builder, value=value).data
-            values.append(value)
-        function_type = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-        builder.call(builder.inttoptr(args[0], function_type.as_pointer()), values)
+        _emit_call(context, builder, args[0], signature.args[1], args[1])  # type: ignore[no-untyped-call]
         return context.get_dummy_value()
 
     return types.void(types.int64, arguments), codegen
+
+
+@intrinsic
+def call_for_two(typingctx, address, arguments):  # type: ignore[no-untyped-def]
+    """As `call_address`, with a last argument besides: a pointer to two floats on the stack, which are returned."""
+    two = types.UniTuple(types.float64, 2)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        room = cgutils.alloca_once(builder, ir.DoubleType(), size=2)
+        _emit_call(context, builder, args[0], signature.args[1], args[1], (room,))  # type: ignore[no-untyped-call]
+        found = [builder.load(builder.gep(room, [ir.Constant(ir.IntType(32), i)])) for i in range(2)]
+        return context.make_tuple(builder, two, found)
+
+    return two(types.int64, arguments), codegen
 
 
 @inlined

@@ -166,7 +166,7 @@ class TestForeignFiles:
     def test_arrays_of_another_shape(self, saved):
         from equipoise._files import read_npz, write_npz
 
-        header, arrays = read_npz(saved, "agent", 1)
+        header, arrays = read_npz(saved, "agent", 2)
         for name, wrong in (
             ("counts.visits", np.zeros(3, dtype=np.int64)),
             ("memory.theta", np.zeros(K, dtype=np.float32)),
@@ -175,10 +175,10 @@ class TestForeignFiles:
             ("counts.pool_state", arrays["counts.pool_state"] - 1),
             ("counts.end", np.array([10**6])),
         ):
-            write_npz(saved, arrays | {name: wrong}, header, "agent", 1)
+            write_npz(saved, arrays | {name: wrong}, header, "agent", 2)
             with pytest.raises(eq.EquipoiseError, match="holds no agent that can go on"):
                 eq.TocUCRL2.load(saved)
-        write_npz(saved, arrays, header | {"reward": {"kind": "os.system", "arguments": {}}}, "agent", 1)
+        write_npz(saved, arrays, header | {"reward": {"kind": "os.system", "arguments": {}}}, "agent", 2)
         with pytest.raises(eq.EquipoiseError, match="does not know how to build"):
             eq.TocUCRL2.load(saved)
 

@@ -231,9 +231,9 @@ def test_paths_that_name_no_file(path):
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_of_a_later_version(saved, name):
     path = saved(name)
-    write_npz(path, *reversed(read_npz(path, NAMES[name], 1)), NAMES[name], 2)
+    write_npz(path, *reversed(read_npz(path, NAMES[name], 2)), NAMES[name], 3)
     for load in (load_any, type(CASES[name].make()).load):
-        with pytest.raises(FileError, match="agent: of version 2, written by a later Equipoise"):
+        with pytest.raises(FileError, match="agent: of version 3, written by a later Equipoise"):
             load(path)
 
 
@@ -279,9 +279,9 @@ def test_damaged_anywhere_is_noticed_or_harmless(saved, tmp_path, name):
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_arrays_that_are_missing_or_of_another_type_or_shape(saved, name):
     path = saved(name)
-    header, arrays = read_npz(path, NAMES[name], 1)
+    header, arrays = read_npz(path, NAMES[name], 2)
     for key, array in arrays.items():
-        narrow = {"i": np.int32, "f": np.float32, "b": np.uint8}[array.dtype.kind]
+        narrow = {"i": np.int32, "u": np.uint32, "f": np.float32, "b": np.uint8}[array.dtype.kind]
         without = {other: part for other, part in arrays.items() if other != key}
         damaged = [without, *(without | {key: wrong} for wrong in (array.astype(narrow), array[None], array[:-1]))]
         if key == "knapsack.null_actions":  # read as a list: whole numbers of any size will do
@@ -289,25 +289,25 @@ def test_arrays_that_are_missing_or_of_another_type_or_shape(saved, name):
         elif array.dtype.itemsize > 1:
             damaged.append(without | {key: array.astype(array.dtype.newbyteorder())})
         for wrong in damaged:
-            write_npz(path, wrong, header, NAMES[name], 1)
+            write_npz(path, wrong, header, NAMES[name], 2)
             with pytest.raises(FileError, match="agent: holds no agent that can go on"):
                 load_any(path)
         if array.ndim > 1:  # laid out otherwise, but the same
-            write_npz(path, without | {key: np.asfortranarray(array)}, header, NAMES[name], 1)
+            write_npz(path, without | {key: np.asfortranarray(array)}, header, NAMES[name], 2)
             load_any(path)
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_headers_that_are_incomplete_or_senseless(saved, name):
     path = saved(name)
-    header, arrays = read_npz(path, NAMES[name], 1)
+    header, arrays = read_npz(path, NAMES[name], 2)
     for key in header:
         without = {other: value for other, value in header.items() if other != key}
         for wrong in (without, *(without | {key: value} for value in ("?", [[]], {}, {"kind": "os.system"}))):
-            write_npz(path, arrays, wrong, NAMES[name], 1)
+            write_npz(path, arrays, wrong, NAMES[name], 2)
             with pytest.raises(FileError, match="agent: holds no agent that can go on"):
                 load_any(path)
-    write_npz(path, arrays, header | {"more": 1}, NAMES[name], 1)
+    write_npz(path, arrays, header | {"more": 1}, NAMES[name], 2)
     with pytest.raises(FileError, match="agent: holds no agent that can go on"):
         load_any(path)
 
@@ -382,17 +382,17 @@ OUT_OF_RANGE = {
 @pytest.mark.parametrize("pending", [False, True])
 def test_numbers_out_of_range(saved, name, pending):
     path = saved(name, pending)
-    header, arrays = read_npz(path, NAMES[name], 1)
+    header, arrays = read_npz(path, NAMES[name], 2)
     for key, change in SPACE + CLOCK + OUT_OF_RANGE[name]:
         wrong = arrays[key].copy()
         change(wrong)
         if np.array_equal(wrong, arrays[key]):
             continue
-        write_npz(path, arrays | {key: wrong}, header, NAMES[name], 1)
+        write_npz(path, arrays | {key: wrong}, header, NAMES[name], 2)
         with pytest.raises(FileError, match="agent: holds no agent that can go on"):
             load_any(path)
     for start in (-1, 5, 0.0, True, None):
-        write_npz(path, arrays, header | {"start": start}, NAMES[name], 1)
+        write_npz(path, arrays, header | {"start": start}, NAMES[name], 2)
         with pytest.raises(FileError, match="agent: holds no agent that can go on"):
             load_any(path)
 
@@ -436,11 +436,11 @@ def test_a_pair_that_the_agent_cannot_have_taken(saved):
 )
 def test_a_stream_that_is_not_its_own(saved, change):
     path = saved("randomised")
-    header, arrays = read_npz(path, "stationary-agent", 1)
+    header, arrays = read_npz(path, "stationary-agent", 2)
     inside = {name: value for name, value in change.items() if name in header["stream"]}
     outside = {name: value for name, value in change.items() if name not in inside}
     stream = {"stream": header["stream"] | inside}
-    write_npz(path, arrays, header | stream | outside, "stationary-agent", 1)
+    write_npz(path, arrays, header | stream | outside, "stationary-agent", 2)
     with pytest.raises(FileError, match="agent: holds no agent that can go on"):
         load_any(path)
 
@@ -456,12 +456,12 @@ def test_what_is_not_refused_does_no_harm(tmp_path_factory, data, name, pending)
     if pending:
         agent.act(agent.state)
     agent.save(path)
-    header, arrays = read_npz(path, NAMES[name], 1)
+    header, arrays = read_npz(path, NAMES[name], 2)
     key = data.draw(st.sampled_from(sorted(key for key, array in arrays.items() if array.dtype.kind == "i")))
     wrong = arrays[key].copy()
     edges = st.sampled_from([-(2**63), -1, 0, 1, 2, 15, 16, 2**31, 2**62, 2**63 - 1])
     wrong[data.draw(st.integers(0, wrong.size - 1))] = data.draw(edges | st.integers(-5, 100))
-    write_npz(path, arrays | {key: wrong}, header, NAMES[name], 1)
+    write_npz(path, arrays | {key: wrong}, header, NAMES[name], 2)
     try:
         loaded = load_any(path)
     except FileError:

@@ -37,6 +37,8 @@ def random_region(rng: np.random.Generator, n_states: int, n_pairs: int) -> tupl
         lo=np.concatenate(los),
         hi=np.concatenate(his),
         rest=np.array(rests),
+        rest_sum=np.ones(n_pairs),
+        radius=np.zeros(n_pairs),
         v_lo=np.zeros((n_pairs, 1)),
         v_hi=np.zeros((n_pairs, 1)),
     )
@@ -50,18 +52,21 @@ def ranked(u: np.ndarray):
     return order, rank, prefix
 
 
+def best_value(region: Region, pair: int, u: np.ndarray) -> float:
+    own = Region._make(np.array(part) for part in region)
+    return inner_maximum(
+        pair, own.first, own.successor, own.lo, own.hi, own.rest, own.rest_sum, own.radius, u, *ranked(u)
+    )
+
+
 @settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 2**32), n_states=st.integers(1, 40), ties=st.booleans())
 def test_inner_maximum_equals_the_dense_one(seed, n_states, ties):
     rng = np.random.default_rng(seed)
     region, lo, hi = random_region(rng, n_states, 3)
     u = rng.integers(0, 4, n_states).astype(float) if ties else rng.random(n_states) * 10
-    order, rank, prefix = ranked(u)
     for pair in range(3):
-        found = inner_maximum(
-            region.first[pair], region.first[pair + 1], region.successor, region.lo, region.hi, region.rest[pair],
-            u, order, rank, prefix,
-        )  # fmt: skip
+        found = best_value(region, pair, u)
         expected = dense.best_distribution(u, lo[pair], hi[pair]) @ u
         assert found == pytest.approx(expected, abs=EXACT * 10)
 
@@ -72,10 +77,44 @@ def test_inner_maximum_equals_a_linear_program(seed):
     rng = np.random.default_rng(seed)
     region, lo, hi = random_region(rng, 8, 1)
     u = rng.random(8)
-    found = inner_maximum(
-        region.first[0], region.first[1], region.successor, region.lo, region.hi, region.rest[0], u, *ranked(u)
-    )
-    assert found == pytest.approx(dense.inner_maximum_by_lp(u, lo[0], hi[0]), abs=1e-8)
+    assert best_value(region, 0, u) == pytest.approx(dense.inner_maximum_by_lp(u, lo[0], hi[0]), abs=1e-8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32), share=st.floats(0, 1))
+def test_inner_maximum_with_a_bound_on_all_that_is_not_listed(seed, share):
+    """The bound lies between the least mass that the others must have and the most that they can have."""
+    rng = np.random.default_rng(seed)
+    region, lo, hi = random_region(rng, 8, 1)
+    u = rng.normal(size=8)
+    unlisted = np.setdiff1d(np.arange(8), region.successor)
+    least = max(0.0, 1.0 - float(region.hi.sum()))
+    bound = least + share * (min(1.0, float(hi[0, unlisted].sum())) - least)
+    found = best_value(region._replace(rest_sum=np.array([bound])), 0, u)
+    assert found == pytest.approx(dense.inner_maximum_by_lp(u, lo[0], hi[0], (unlisted, bound)), abs=1e-7)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32), n_states=st.integers(1, 9), radius=st.floats(1e-6, 2))
+def test_inner_maximum_over_a_ball(seed, n_states, radius):
+    rng = np.random.default_rng(seed)
+    listed = rng.permutation(n_states)[: rng.integers(1, n_states + 1)]
+    centre = np.zeros(n_states)
+    centre[listed] = rng.dirichlet(np.full(listed.size, 0.5))
+    u = np.round(rng.normal(size=n_states), rng.integers(0, 4))
+    region = Region(
+        first=np.array([0, listed.size]), successor=listed.astype(np.int64), lo=centre[listed], hi=centre[listed],
+        rest=np.zeros(1), rest_sum=np.zeros(1), radius=np.array([radius]), v_lo=np.zeros((1, 1)), v_hi=np.zeros((1, 1)),
+    )  # fmt: skip
+    assert best_value(region, 0, u) == pytest.approx(dense.maximum_over_ball_by_lp(u, centre, radius), abs=1e-7)
+
+
+def test_over_the_ball_of_a_pair_never_visited_the_best_state_is_sure():
+    region = Region(
+        first=np.zeros(2, np.int64), successor=np.zeros(0, np.int64), lo=np.zeros(0), hi=np.zeros(0),
+        rest=np.zeros(1), rest_sum=np.ones(1), radius=np.array([2.0]), v_lo=np.zeros((1, 1)), v_hi=np.zeros((1, 1)),
+    )  # fmt: skip
+    assert best_value(region, 0, np.array([0.5, 3.0, -1.0])) == 3.0
 
 
 @settings(max_examples=60, deadline=None)
@@ -128,7 +167,8 @@ def test_plans_equal_the_dense_ones_and_certify(seed):
 def singletons(model: eq.Model) -> Region:
     p = model.transition_probability
     zeros = np.zeros((model.n_pairs, 1))
-    return Region(model.transition_first, model.transition_state, p, p, np.zeros(model.n_pairs), zeros, zeros)
+    none = np.zeros(model.n_pairs)
+    return Region(model.transition_first, model.transition_state, p, p, none, none, none, zeros, zeros)
 
 
 @pytest.mark.parametrize("seed", range(4))

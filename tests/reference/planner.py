@@ -56,13 +56,35 @@ def best_distributions(order: Ints, lo: Array, hi: Array) -> Array:
     return p
 
 
-def inner_maximum_by_lp(u: Array, lo: Array, hi: Array) -> float:
-    """Solve the inner maximum as a linear program."""
+def inner_maximum_by_lp(u: Array, lo: Array, hi: Array, together: tuple[Ints, float] | None = None) -> float:
+    """Solve the inner maximum as a linear program; some states ``together`` may have a bound on their sum."""
     bounds = list(zip(lo.tolist(), hi.tolist(), strict=True))
-    answer = linprog(-u, A_eq=np.ones((1, u.size)), b_eq=[1.0], bounds=bounds, method="highs")
+    group, bound = ([], 1.0) if together is None else together
+    member = np.isin(np.arange(u.size), group).astype(float)[None]
+    answer = linprog(
+        -u, A_ub=member, b_ub=[bound], A_eq=np.ones((1, u.size)), b_eq=[1.0], bounds=bounds, method="highs"
+    )
     if not answer.success or answer.fun is None:
         raise ArithmeticError(answer.message)
     return -float(answer.fun)
+
+
+def maximum_over_ball_by_lp(u: Array, centre: Array, radius: float) -> float:
+    """max p.u over the distributions p with |p - centre|_1 <= radius: p = centre + more - less."""
+    n = u.size
+    eye = np.eye(n)
+    answer = linprog(
+        -np.concatenate([u, -u]),
+        A_ub=np.vstack([np.ones((1, 2 * n)), np.hstack([-eye, eye])]),
+        b_ub=np.concatenate([[radius], centre]),
+        A_eq=np.concatenate([np.ones(n), -np.ones(n)])[None],
+        b_eq=[1.0 - centre.sum()],
+        bounds=(0, None),
+        method="highs",
+    )
+    if not answer.success or answer.fun is None:
+        raise ArithmeticError(answer.message)
+    return float(centre @ u) - float(answer.fun)
 
 
 # --- extended value iteration ---

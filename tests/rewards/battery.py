@@ -27,6 +27,7 @@ CASES: dict[str, Case] = {
     "linear-norm1": Case(lambda: rewards.Linear([1.0, -3.0], norm=1)),
     "linear-inf": Case(lambda: rewards.Linear([1.0, -3.0], norm=math.inf)),
     "quadratic-1": Case(lambda: rewards.Quadratic([0.3])),
+    "quadratic-out": Case(lambda: rewards.Quadratic([4 / 3, -0.2])),
     "quadratic-4": Case(lambda: rewards.Quadratic([0.0, 1.0, 0.5, 0.2])),
     "squared-1": Case(lambda: rewards.TargetSquared([1.0])),
     "squared-3": Case(lambda: rewards.TargetSquared([0.2, 0.9, 0.0]), tight=False),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import equipoise as eq
 from equipoise import oracles as o
 from equipoise._compile import Entry
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.elementwise import Elementwise, interval_entry
 from tests.reference.confidence import Box, log_p, log_v, optimistic_rewards
 from tests.reference.planner import best_distribution
 from tests.reference.toc_ucrl2 import Reference
@@ -98,42 +98,30 @@ def dense_slack(facts: dict[str, Any], p: Array, v: Array) -> tuple[float, float
 # --- the paper's regions with every radius multiplied by a factor ---
 
 
-@confidence_entry
-def _fill(
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums,
-    block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
-):  # fmt: skip
-    log_of_v = math.log(12.0 * n_outcomes * n_pairs * tau * tau / delta)
-    log_of_p = math.log(12.0 * n_states * n_pairs * tau * tau / delta)
-    listed = 0
-    first[0] = 0
-    for pair in range(n_pairs):
-        n = float(max(1, visits[pair] + fresh[pair]))
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-            mean = sums[k] / n
-            radius = floats[0] * (math.sqrt(2.0 * mean * log_of_v / n) + 3.0 * log_of_v / n)
-            v_lo[k] = max(0.0, mean - radius)
-            v_hi[k] = min(1.0, mean + radius)
-        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
-            mean = pool_count[i] / n
-            radius = floats[1] * (math.sqrt(2.0 * mean * log_of_p / n) + 3.0 * log_of_p / n)
-            successor[listed] = pool_state[i]
-            lo[listed] = max(0.0, mean - radius)
-            hi[listed] = min(1.0, mean + radius)
-            listed += 1
-        first[pair + 1] = listed
-        rest[pair] = min(1.0, floats[1] * 3.0 * log_of_p / n)
+@interval_entry
+def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):
+    log = math.log(12.0 * count * tau * tau / delta)
+    mean = total / n
+    radius = floats[binary] * (math.sqrt(2.0 * mean * log / n) + 3.0 * log / n)
+    bounds[0] = max(0.0, mean - radius)
+    bounds[1] = min(1.0, mean + radius)
 
 
-class Scaled(Confidence):
+class Scaled(Elementwise):
     """Bernstein's regions with the radii of v and of p multiplied by a factor each."""
 
+    guarantee = "none"
+
     def __init__(self, v: float, p: float) -> None:
-        self.floats = np.array([v, p])
+        self.v, self.p = v, p
 
     @property
-    def kernel(self) -> Entry:
-        return _fill
+    def interval(self) -> Entry:
+        return _interval
+
+    @property
+    def floats(self) -> Array:
+        return np.array([self.v, self.p])
 
     def arguments(self) -> Mapping[str, Any]:
-        return {"v": float(self.floats[0]), "p": float(self.floats[1])}
+        return {"v": self.v, "p": self.p}

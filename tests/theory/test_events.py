@@ -99,7 +99,7 @@ def test_one_look_by_hand(p, v, held, used):
     )  # fmt: skip
     region = eq.confidence.Region(
         first=np.array([0, 2]), successor=np.array([1, 0]), lo=np.array([0.2, 0.0]), hi=np.array([0.6, 1.0]),
-        rest=np.array([0.3]), v_lo=np.array([[0.4]]), v_hi=np.array([[0.7]]),
+        rest=np.array([0.3]), rest_sum=np.ones(1), radius=np.zeros(1), v_lo=np.array([[0.4]]), v_hi=np.array([[0.7]]),
     )  # fmt: skip
     truth = Truth(np.array([0, 3]), np.array([0, 1, 2]), np.array(p), np.array([[v]]))
     scratch, looks = recording._scratch(3, 1), recording._looks(1, 1)

@@ -60,22 +60,48 @@ class Rules(NamedTuple):
     oracle_params: NDArray[np.float64]
     reward_params: NDArray[np.float64]
     dual_norm: float
-    threshold: float  # Q
-    moving_threshold: int  # the entry that gives Q at time t, or 0
+    threshold: float  # Q_m = threshold tau^threshold_power max(threshold_floor, span), the last if the floor is > 0
+    threshold_power: float
+    threshold_floor: float
+    moving_threshold: int  # the entry that gives Q at time t in the place of Q_m, or 0
     delta: float
     tau_origin: int
-    tolerance: float  # 0 stands for 1/sqrt(tau)
+    tolerance: float  # of a plan: tolerance tau^tolerance_power
+    tolerance_power: float
     relaxation: float
     sweep_limit: int
     warm_start: bool
 
 
 @inlined
-def threshold_at(rules, t, average, out):
-    """Q at time t: a constant, or the Lipschitz constant of a reward that changes with time."""
+def power(x, exponent):
+    """X to a power, with the roots that the paper has to the last bit."""
+    if exponent == 0.0:
+        return 1.0
+    if exponent == -0.5:
+        return 1.0 / np.sqrt(x)
+    return x**exponent
+
+
+@inlined
+def tolerance_at(rules, tau):
+    """The tolerance of a plan made at time tau."""
+    return rules.tolerance * power(float(tau), rules.tolerance_power)
+
+
+@inlined
+def threshold_of(rules, tau, span):
+    """Q_m, for an episode that starts at time tau with a bias of that span."""
+    q = rules.threshold * power(float(tau), rules.threshold_power)
+    return q * max(rules.threshold_floor, span) if rules.threshold_floor > 0.0 else q
+
+
+@inlined
+def threshold_at(rules, t, memory, out):
+    """Q at time t: that of the episode, or the Lipschitz constant of a reward that changes with time."""
     if rules.moving_threshold == 0:
-        return rules.threshold
-    call_entry(rules.moving_threshold, t - rules.tau_origin, average, rules.reward_params, out)
+        return memory.gauge[THRESHOLD]
+    call_entry(rules.moving_threshold, t - rules.tau_origin, memory.average, rules.reward_params, out)
     return out[0]
 
 
@@ -96,10 +122,11 @@ def step(counts, memory, buffers, rules, t, local, pair, next_state):
     outcome = buffers.outcome
     for k in range(outcome.shape[0]):
         counts.sums[pair, k] += outcome[k]
+        counts.squares[pair, k] += outcome[k] * outcome[k]
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
     count(
-        counts.fresh, counts.block_first, counts.block_used, counts.block_room, counts.pool_state,
+        counts.fresh, counts.since, counts.block_first, counts.block_used, counts.block_room, counts.pool_state,
         counts.pool_count, counts.end, pair, next_state,
     )  # fmt: skip
     return move_theta(
@@ -125,16 +152,15 @@ def plan(counts, memory, records, buffers, region, work, rules, ended):
     n_states = memory.policy.shape[0]
     fill(
         rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts, rules.floats,
-        rules.ints, region,
+        rules.ints, memory.stream, region,
     )  # fmt: skip
     optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
-    tolerance = rules.tolerance if rules.tolerance > 0.0 else 1.0 / np.sqrt(float(tau))
     if not iterate(
-        rules.first_pair, region.first, region.successor, region.lo, region.hi, region.rest, buffers.reward,
-        tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, work.order, work.rank, work.prefix,
-        work.scratch, work.u_next, buffers.policy, work.found,
+        rules.first_pair, region.first, region.successor, region.lo, region.hi, region.rest, region.rest_sum,
+        region.radius, buffers.reward, tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation, buffers.bias,
+        work.order, work.rank, work.prefix, work.scratch, work.u_next, buffers.policy, work.found,
     ):  # fmt: skip
         return NOT_CONVERGED
     for pair in range(counts.visits.shape[0]):
@@ -148,7 +174,7 @@ def plan(counts, memory, records, buffers, region, work, rules, ended):
     for k in range(memory.theta.shape[0]):
         memory.reference[k] = memory.theta[k]
     memory.gauge[DRIFT] = 0.0
-    memory.gauge[THRESHOLD] = threshold_at(rules, t, memory.average, buffers.response)
+    memory.gauge[THRESHOLD] = threshold_of(rules, tau, highest)
     memory.clock[PLANNED] = 1
     if episode > 0:
         records.ended[episode - 1] = ended
@@ -169,7 +195,7 @@ def ready(counts, memory, records, buffers, region, work, rules):
         ended = BY_RESTART
     else:
         pair = rules.first_pair[clock[STATE]] + memory.policy[clock[STATE]]
-        limit = threshold_at(rules, clock[TIME], memory.average, buffers.response)
+        limit = threshold_at(rules, clock[TIME], memory, buffers.response)
         ended = verdict(counts.visits, counts.fresh, np.uint64(pair), memory.gauge[DRIFT], limit, clock[LEARNING] != 0)
     if ended == 0:
         return DONE
@@ -220,7 +246,7 @@ def run(
     origin = clock[ORIGIN]
     state = clock[STATE]
     drift = gauge[DRIFT]
-    limit = rules.threshold
+    limit = gauge[THRESHOLD]
     moving = rules.moving_threshold != 0
     last = t + steps
     swept = 0
@@ -232,7 +258,7 @@ def run(
             break
         pair = first_pair[np.uint64(state)] + policy[np.uint64(state)]
         if moving:
-            limit = threshold_at(rules, t, memory.average, buffers.response)
+            limit = threshold_at(rules, t, memory, buffers.response)
         ended = verdict(counts.visits, counts.fresh, np.uint64(pair), drift, limit, learning)
         if ended != 0:
             if swept > _ENOUGH:
@@ -244,6 +270,7 @@ def run(
                 break
             swept += int(work.found[2]) * counts.visits.shape[0]
             drift = 0.0
+            limit = gauge[THRESHOLD]
             pair = first_pair[state] + policy[state]
         if lacks_room(counts.pool_state, counts.end):
             reason = POOL_FULL

@@ -69,6 +69,11 @@ class Agent(abc.ABC):
         """The number of steps that it is made for; None if any."""
         return None
 
+    @property
+    def caveat(self) -> str:
+        """What is to be said wherever its results are shown, such as that no guarantee covers it; empty if nothing."""
+        return ""
+
     @abc.abstractmethod
     def act(self, state: int) -> int:
         """Choose the action of time t in `state`."""

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise._compile import kernel
 from equipoise.agents.base import PENDING, STATE, TIME, ClockedAgent
 from equipoise.agents.episodes import Episodes
+from equipoise.agents.schedules import Power
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.errors import ParameterError, ProtocolError
@@ -92,7 +93,7 @@ class KnapsackAgent(ClockedAgent):
         null_actions: int | Sequence[int],
         delta: float = 0.05,
         confidence: Confidence | None = None,
-        tolerance: float | None = None,
+        tolerance: float | Power | None = None,
     ) -> None:
         if not isinstance(space, Space):
             raise ParameterError(f"space: got {type(space).__name__}; it must be of type Space, such as model.space")
@@ -116,6 +117,11 @@ class KnapsackAgent(ClockedAgent):
         found = self._inner.oracle.horizon
         assert found is not None
         return found
+
+    @property
+    def caveat(self) -> str:
+        """That of its confidence."""
+        return self._inner.caveat
 
     @property
     def average(self) -> NDArray[np.float64]:

@@ -23,12 +23,12 @@ CLOCK_SIZE: Final = 8
 
 # Positions in `gauge`.
 DRIFT: Final = 0  # Psi
-THRESHOLD: Final = 1  # Q, for the present episode
+THRESHOLD: Final = 1  # Q_m, of the present episode
 GAUGE_SIZE: Final = 2
 
 
 class Memory(NamedTuple):
-    """What an agent carries besides its counts and records."""
+    """What an agent carries besides its counts and records; `stream` is that of its confidence's random numbers."""
 
     total: NDArray[np.float64]
     average: NDArray[np.float64]
@@ -39,6 +39,7 @@ class Memory(NamedTuple):
     bias: NDArray[np.float64]
     clock: NDArray[np.int64]
     gauge: NDArray[np.float64]
+    stream: NDArray[np.uint64]
 
 
 class Buffers(NamedTuple):
@@ -52,7 +53,7 @@ class Buffers(NamedTuple):
     bias: NDArray[np.float64]
 
 
-def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool) -> Memory:
+def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool, stream: NDArray[np.uint64]) -> Memory:
     """At time 1, in the start state, before the first plan."""
     clock = np.zeros(CLOCK_SIZE, dtype=np.int64)
     clock[TIME], clock[STATE], clock[PENDING], clock[LEARNING] = 1, start, -1, learning
@@ -66,6 +67,7 @@ def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool) -> Me
         bias=np.zeros(n_states),
         clock=clock,
         gauge=np.zeros(GAUGE_SIZE),
+        stream=stream,
     )
 
 

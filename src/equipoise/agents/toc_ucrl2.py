@@ -54,6 +54,7 @@ from equipoise.agents.memory import (
     new_buffers,
     new_memory,
 )
+from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import SEEN, forget, no_counts, with_room
@@ -85,14 +86,15 @@ class TocUCRL2(Agent):
         The concave g, to be maximised at the average outcome vector.
     oracle : Oracle, optional
         None: `FrankWolfe` if g is smooth, else the tuned descent that fits its norm.
-    threshold : float, optional
-        Q. None: the Lipschitz constant of g; `math.inf`: UCRL2's schedule; 0: replan whenever theta moves.
+    threshold : float or Schedule, optional
+        Q. None: the Lipschitz constant of g; `math.inf`: UCRL2's schedule; 0: replan whenever theta moves. `Power` and
+        `Span` change it from episode to episode.
     delta : float
         The level of the confidence regions.
     confidence : Confidence, optional
         None: `Bernstein()`, the paper's; `Known(model)`: nothing to learn.
-    tolerance : float, optional
-        At which the planner stops. None: 1/sqrt(tau(m)), the paper's.
+    tolerance : float or Power, optional
+        At which the planner stops. None: 1/sqrt(tau(m)), the paper's, which is `Power(-0.5)`.
     planner : Planner, optional
         Further options of the planner; None: the paper's.
 
@@ -115,10 +117,10 @@ class TocUCRL2(Agent):
         space: Space,
         reward: Reward,
         oracle: Oracle | None = None,
-        threshold: float | None = None,
+        threshold: float | Schedule | None = None,
         delta: float = 0.05,
         confidence: Confidence | None = None,
-        tolerance: float | None = None,
+        tolerance: float | Power | None = None,
         *,
         planner: Planner | None = None,
     ) -> None:
@@ -134,20 +136,17 @@ class TocUCRL2(Agent):
         self.confidence = Bernstein() if confidence is None else confidence
         _check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
         self.confidence.check(space)
-        self.threshold = None if threshold is None else real(threshold, "threshold", error=ParameterError)
-        if self.threshold is not None and not self.threshold >= 0:
-            raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
+        self.threshold = _checked_threshold(threshold, reward)
         self.delta = real(delta, "delta", error=ParameterError)
         if not 0 < self.delta < 1:
             raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-        self.tolerance = None if tolerance is None else real(tolerance, "tolerance", error=ParameterError)
-        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
-            raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
+        self.tolerance = _checked_tolerance(tolerance)
         self.planner = Planner() if planner is None else planner
         _check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         self._counts = no_counts(space.n_pairs, space.n_outcomes)
-        self._memory = new_memory(space.n_states, space.n_outcomes, space.start, self.confidence.learning)
+        learning, random = self.confidence.learning, self.confidence.first_stream()
+        self._memory = new_memory(space.n_states, space.n_outcomes, space.start, learning, random)
         self._memory.theta[:] = self.oracle.first_theta(reward)
         self._records = no_episodes()
         self._set_up_scratch()
@@ -173,6 +172,11 @@ class TocUCRL2(Agent):
     def horizon(self) -> int | None:
         """The number of steps that the oracle is tuned for; None if it is good for any."""
         return self.oracle.horizon
+
+    @property
+    def caveat(self) -> str:
+        """That of its confidence."""
+        return self.confidence.caveat
 
     @property
     def theta(self) -> NDArray[np.float64]:
@@ -336,6 +340,8 @@ class TocUCRL2(Agent):
         self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
         step = self._phase.oracle.kernel(self.reward)
         moving = self.reward.kernels.lipschitz
+        threshold, threshold_power, threshold_floor = _threshold_rule(self.threshold, self.reward.lipschitz)
+        tolerance, tolerance_power = _tolerance_rule(self.tolerance)
         self._rules = Rules(
             first_pair=self.space.first_pair,
             known_mask=self.space.known_mask,
@@ -348,11 +354,14 @@ class TocUCRL2(Agent):
             oracle_params=step.params,
             reward_params=self.reward.params,
             dual_norm=dual(self.reward.norm),
-            threshold=self.reward.lipschitz if self.threshold is None else self.threshold,
+            threshold=threshold,
+            threshold_power=threshold_power,
+            threshold_floor=threshold_floor,
             moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
             delta=self.delta * self._phase.share,
             tau_origin=0 if self._phase.inherit else int(self._memory.clock[ORIGIN]),
-            tolerance=self.tolerance or 0.0,
+            tolerance=tolerance,
+            tolerance_power=tolerance_power,
             relaxation=self.planner.relaxation or self.confidence.relaxation,
             sweep_limit=self.planner.limit,
             warm_start=self.planner.warm_start,
@@ -380,6 +389,47 @@ class TocUCRL2(Agent):
     def _require_plan(self, what: str) -> None:
         if self._memory.clock[EPISODES] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
+
+
+def _checked_threshold(threshold: float | Schedule | None, reward: Reward) -> float | Schedule | None:
+    if isinstance(threshold, Power) and threshold.scale is None and not reward.lipschitz < math.inf:
+        raise ParameterError(f"threshold: {reward!r} has no Lipschitz constant to scale {threshold!r} by; give a scale")
+    if threshold is None or isinstance(threshold, Schedule):
+        return threshold
+    found = real(threshold, "threshold", error=ParameterError)
+    if not found >= 0:
+        raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
+    return found
+
+
+def _checked_tolerance(tolerance: float | Power | None) -> float | Power | None:
+    if tolerance is None or isinstance(tolerance, Power):
+        return tolerance
+    if isinstance(tolerance, Schedule):
+        raise ParameterError(f"tolerance: got {tolerance!r}; a number, a Power, or None is needed")
+    found = real(tolerance, "tolerance", error=ParameterError)
+    if not 0 < found < math.inf:
+        raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
+    return found
+
+
+def _threshold_rule(threshold: float | Schedule | None, lipschitz: float) -> tuple[float, float, float]:
+    """Scale, exponent, and the floor of the span, or 0 if the span plays no part."""
+    if isinstance(threshold, Power):
+        return lipschitz if threshold.scale is None else threshold.scale, threshold.exponent, 0.0
+    if isinstance(threshold, Span):
+        return threshold.factor, 0.0, lipschitz if lipschitz < math.inf else 1.0
+    assert not isinstance(threshold, Schedule)
+    return lipschitz if threshold is None else threshold, 0.0, 0.0
+
+
+def _tolerance_rule(tolerance: float | Power | None) -> tuple[float, float]:
+    """Scale and exponent."""
+    if tolerance is None:
+        return 1.0, -0.5
+    if isinstance(tolerance, Power):
+        return 1.0 if tolerance.scale is None else tolerance.scale, tolerance.exponent
+    return tolerance, 0.0
 
 
 def _small_run() -> None:

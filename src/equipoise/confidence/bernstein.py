@@ -21,49 +21,28 @@ from typing import Any, final
 import numpy as np
 
 from equipoise._compile import Entry
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.elementwise import Elementwise, interval_entry
 
 
-@confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums,
-    block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
-):  # fmt: skip
-    squared = float(tau) * float(tau)
-    log_v = np.log(12.0 * n_outcomes * n_pairs * squared / delta)
-    log_p = np.log(12.0 * n_states * n_pairs * squared / delta)
-    listed = 0
-    first[0] = 0
-    for pair in range(n_pairs):
-        n = float(max(1, visits[pair] + fresh[pair]))
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-            if known_mask[pair] != 0:
-                v_lo[k] = known_outcomes[k]
-                v_hi[k] = known_outcomes[k]
-            else:
-                mean = sums[k] / n
-                radius = np.sqrt(2.0 * mean * log_v / n) + 3.0 * log_v / n
-                v_lo[k] = max(0.0, mean - radius)
-                v_hi[k] = min(1.0, mean + radius)
-        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
-            mean = pool_count[i] / n
-            radius = np.sqrt(2.0 * mean * log_p / n) + 3.0 * log_p / n
-            successor[listed] = pool_state[i]
-            lo[listed] = max(0.0, mean - radius)
-            hi[listed] = min(1.0, mean + radius)
-            listed += 1
-        first[pair + 1] = listed
-        rest[pair] = min(1.0, 3.0 * log_p / n)
+@interval_entry
+def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # type: ignore[no-untyped-def]
+    log = np.log(12.0 * count * (float(tau) * float(tau)) / delta)
+    mean = total / n
+    radius = np.sqrt(2.0 * mean * log / n) + 3.0 * log / n
+    bounds[0] = max(0.0, mean - radius)
+    bounds[1] = min(1.0, mean + radius)
 
 
 @final
-class Bernstein(Confidence):
+class Bernstein(Elementwise):
     """The regions of the paper; the default."""
 
+    guarantee = "1 - delta, for all episodes at once (the paper's lemma 4.1)"
+
     @property
-    def kernel(self) -> Entry:
+    def interval(self) -> Entry:
         """Eqs. (Hvm) and (Hpm)."""
-        return _fill
+        return _interval
 
     def arguments(self) -> Mapping[str, Any]:
         """None."""

@@ -31,12 +31,15 @@ class Counts(NamedTuple):
     """Sufficient statistics of all that was observed.
 
     `visits` is N_m, the visits of each pair before the current episode, and `fresh` is nu_m, those within
-    it; `sums` are sums of outcomes over both. `end` holds numbers about the pool, at the positions above.
+    it; `sums` and `squares` are sums of outcomes and of their squares over both. `since` is the number of visits of a
+    pair since a successor was last seen for the first time. `end` holds numbers about the pool, at the positions above.
     """
 
     visits: NDArray[np.int64]
     fresh: NDArray[np.int64]
     sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    since: NDArray[np.int64]
     block_first: NDArray[np.int64]
     block_used: NDArray[np.int64]
     block_room: NDArray[np.int64]
@@ -54,6 +57,8 @@ def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
         visits=np.zeros(n_pairs, dtype=np.int64),
         fresh=np.zeros(n_pairs, dtype=np.int64),
         sums=np.zeros((n_pairs, n_outcomes)),
+        squares=np.zeros((n_pairs, n_outcomes)),
+        since=np.zeros(n_pairs, dtype=np.int64),
         block_first=np.zeros(n_pairs, dtype=np.int64),
         block_used=np.zeros(n_pairs, dtype=np.int64),
         block_room=np.zeros(n_pairs, dtype=np.int64),
@@ -85,14 +90,15 @@ def lacks_room(pool_state, end):
 
 
 @inlined
-def count(fresh, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
-    """Take in one transition; there must be room. The sums of outcomes are the caller's."""
+def count(fresh, since, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
+    """Take in one transition; there must be room. The sums of outcomes and squares are the caller's."""
     fresh[pair] += 1
     begin = block_first[pair]
     used = block_used[pair]
     for i in range(begin, begin + used):
         if pool_state[np.uint64(i)] == next_state:
             pool_count[np.uint64(i)] += 1
+            since[pair] += 1
             return
     if used == block_room[pair]:
         moved = end[USED]
@@ -108,6 +114,7 @@ def count(fresh, block_first, block_used, block_room, pool_state, pool_count, en
         begin = moved
     pool_state[begin + used] = next_state
     pool_count[begin + used] = 1
+    since[pair] = 0
     block_used[pair] = used + 1
     end[SEEN] += 1
 

@@ -12,30 +12,34 @@ from equipoise.models.base import Space
 
 
 @inlined
-def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region):
+def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region):
     """Call the kernel at `address`; its arguments are those of `confidence.base.SIGNATURE`."""
     call_address(
         address,
         (
             tau, delta, n_states, counts.visits.shape[0], counts.sums.shape[1], known_mask, known_outcomes,
-            counts.visits, counts.fresh, counts.sums, counts.block_first, counts.block_used, counts.pool_state,
-            counts.pool_count, floats, ints, region.first, region.successor, region.lo, region.hi, region.rest,
-            region.v_lo, region.v_hi,
+            counts.visits, counts.fresh, counts.sums, counts.squares, counts.since, counts.block_first,
+            counts.block_used, counts.pool_state, counts.pool_count, floats, ints, stream, region.first,
+            region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius, region.v_lo,
+            region.v_hi,
         ),
     )  # fmt: skip
 
 
 @kernel
-def _fill_once(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region):
-    fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, region)
+def _fill_once(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region):
+    fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region)
 
 
 def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, delta: float) -> Region:
-    """The region of an episode that starts at time `tau` with these counts, as a new object."""
+    """The region of an episode that starts at time `tau` with these counts, as a new object.
+
+    A confidence that draws random numbers begins its stream anew.
+    """
     room = max(int(counts.end[SEEN]), confidence.listed)
     region = empty_region(space.n_pairs, space.n_outcomes, room)
     _fill_once(
         confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts,
-        confidence.floats, confidence.ints, region,
+        confidence.floats, confidence.ints, confidence.first_stream(), region,
     )  # fmt: skip
     return region

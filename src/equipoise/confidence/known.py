@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._compile import Entry
 from equipoise.confidence.base import Confidence, confidence_entry
@@ -26,8 +27,9 @@ from equipoise.models.base import Model, Space
 
 @confidence_entry
 def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums,
-    block_first, block_used, pool_state, pool_count, floats, ints, first, successor, lo, hi, rest, v_lo, v_hi,
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    block_first, block_used, pool_state, pool_count, floats, ints, stream,
+    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
 ):  # fmt: skip
     # ints: transition_first, transition_state; floats: transition_probability, means
     listed = ints[n_pairs]
@@ -48,6 +50,7 @@ def _fill(  # type: ignore[no-untyped-def]
 class Known(Confidence):
     """Singleton regions, read off `model`."""
 
+    guarantee = "certain: the model is known"
     relaxation = 0.5
     learning = False
 
@@ -55,13 +58,21 @@ class Known(Confidence):
         if not isinstance(model, Model):
             raise ParameterError(f"Known: got {type(model).__name__}; a Model is needed")
         self.model = model
-        self.ints = np.concatenate([model.transition_first, model.transition_state])
-        self.floats = np.concatenate([model.transition_probability, model.means.ravel()])
 
     @property
     def kernel(self) -> Entry:
         """The model itself."""
         return _fill
+
+    @property
+    def floats(self) -> NDArray[np.float64]:
+        """Probabilities and means."""
+        return np.concatenate([self.model.transition_probability, self.model.means.ravel()])
+
+    @property
+    def ints(self) -> NDArray[np.int64]:
+        """Successors."""
+        return np.concatenate([self.model.transition_first, self.model.transition_state])
 
     @property
     def listed(self) -> int:

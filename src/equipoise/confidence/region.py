@@ -5,10 +5,14 @@ For a state-action pair, a region says
     v_lo[k] <= mean outcome k <= v_hi[k]                     for each of the K outcomes,
     lo[i]   <= probability of successor[i] <= hi[i]          for each successor listed,
     0       <= probability of s' <= rest                     for every state s' that is not listed,
+               their probabilities together <= rest_sum      (1 if nothing is said about it),
 
 together with probabilities summing to one. The successors of `pair` are listed at positions
-first[pair] to first[pair + 1]. Listing only what was seen is what keeps the planner sparse: for the
-paper's regions every successor never seen has the same interval.
+first[pair] to first[pair + 1]. Listing only what was seen is what keeps the planner sparse: every successor
+never seen has the same interval.
+
+With a `radius` above zero the transitions of the pair are a ball instead: all distributions p with
+|p - lo|_1 <= radius, where lo is zero for what is not listed. Then hi, rest and rest_sum say nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ class Region(NamedTuple):
     lo: NDArray[np.float64]
     hi: NDArray[np.float64]
     rest: NDArray[np.float64]
+    rest_sum: NDArray[np.float64]
+    radius: NDArray[np.float64]
     v_lo: NDArray[np.float64]
     v_hi: NDArray[np.float64]
 
@@ -39,6 +45,8 @@ def empty_region(n_pairs: int, n_outcomes: int, room: int) -> Region:
         lo=np.zeros(room),
         hi=np.zeros(room),
         rest=np.zeros(n_pairs),
+        rest_sum=np.ones(n_pairs),
+        radius=np.zeros(n_pairs),
         v_lo=np.zeros((n_pairs, n_outcomes)),
         v_hi=np.zeros((n_pairs, n_outcomes)),
     )

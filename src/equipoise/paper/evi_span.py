@@ -106,8 +106,8 @@ def detour(n: int) -> tuple[Model, Vector]:
 
 def alone(model: Model) -> Region:
     """The region that holds the true transitions alone."""
-    p, none = model.transition_probability, np.zeros((model.n_pairs, 1))
-    return Region(model.transition_first, model.transition_state, p, p, np.zeros(model.n_pairs), none, none)
+    p, none, unknown = model.transition_probability, np.zeros(model.n_pairs), np.zeros((model.n_pairs, 1))
+    return Region(model.transition_first, model.transition_state, p, p, none, none, none, unknown, unknown)
 
 
 def around(model: Model, visits: NDArray[np.int64]) -> Region:
@@ -119,7 +119,10 @@ def around(model: Model, visits: NDArray[np.int64]) -> Region:
     each = np.repeat(least, np.diff(model.transition_first))
     radius = np.sqrt(2.0 / 3.0 * p * each) + each
     return alone(model)._replace(
-        lo=np.maximum(0.0, p - radius), hi=np.minimum(1.0, p + radius), rest=np.minimum(1.0, least)
+        lo=np.maximum(0.0, p - radius),
+        hi=np.minimum(1.0, p + radius),
+        rest=np.minimum(1.0, least),
+        rest_sum=np.ones(least.size),
     )
 
 

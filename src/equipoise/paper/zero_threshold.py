@@ -111,10 +111,7 @@ def claimed_reward(K: int) -> Reward:
     >>> claimed_reward(3).gradient([1 / 3, 0.0, 1.0]).round(6).tolist()
     [1.0, 1.333333, 0.333333]
     """
-    reward = Quadratic([1.0] * K)
-    reward.params = np.full(K, 1.0 + 1.0 / K)
-    reward.lipschitz = math.sqrt(K) * (1.0 + 1.0 / K)
-    return reward
+    return Quadratic([1.0 + 1.0 / K] * K)
 
 
 def run(K: int, D: int, Q: float, times: Index, *, known: bool, tolerance: float | None) -> Vector:

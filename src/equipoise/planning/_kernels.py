@@ -7,7 +7,10 @@ The inner maximum of a sweep is, for each pair,
 solved by starting from p = lo and giving the mass that is left to the best states first. Every state
 that a region does not list has the interval [0, rest]. So the states are put in order of u once a
 sweep, with prefix sums of u over that order; a pair then walks its listed successors by rank, and the
-run of unlisted states between two of them takes `rest` each and costs O(1).
+run of unlisted states between two of them takes `rest` each, as far as `rest_sum` goes, and costs O(1).
+The bounds on single states and the one on those not listed are nested, so best first is the maximum.
+
+Over a ball of radius r in the 1-norm the maximum gives r/2 to the best state and takes it from the worst.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equipoise._compile import kernel
+from equipoise._compile import inlined, kernel
 
 _TIE = 1e-12
 _SHORT = 16
@@ -103,30 +106,34 @@ def _sort_by_rank(begin, end, successor, lo, hi, rank):
         gap //= 3
 
 
-@kernel
-def inner_maximum(begin, end, successor, lo, hi, rest, u, order, rank, prefix):
-    """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
-    _sort_by_rank(begin, end, successor, lo, hi, rank)
+@inlined
+def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, prefix):
     n_states = order.shape[0]
     value = 0.0
     free = 1.0
     for i in range(begin, end):
         value += lo[i] * u[successor[i]]
         free -= lo[i]
+    unlisted = rest_sum
     position = 0
     i = begin
     while free > 0.0:
         stop = rank[successor[i]] if i < end else n_states
         run = stop - position
-        if run > 0 and rest > 0.0:
-            if run * rest <= free:
+        if run > 0 and rest > 0.0 and unlisted > 0.0:
+            most = min(free, unlisted)
+            if run * rest <= most:
+                given = run * rest
                 value += rest * (prefix[stop] - prefix[position])
-                free -= run * rest
             else:
-                whole = min(int(free / rest), run - 1)
+                given = most
+                whole = min(int(most / rest), run - 1)
                 reached = position + whole
                 value += rest * (prefix[reached] - prefix[position])
-                value += (free - whole * rest) * u[order[reached]]
+                value += (most - whole * rest) * u[order[reached]]
+            free -= given
+            unlisted -= given
+            if free <= 0.0:
                 break
         if i >= end:
             break
@@ -138,8 +145,46 @@ def inner_maximum(begin, end, successor, lo, hi, rest, u, order, rank, prefix):
     return value
 
 
+@inlined
+def _over_ball(begin, end, successor, centre, radius, u, order):
+    """Half the radius more for the best state, taken from the worst (Jaksch et al. 2010, figure 2)."""
+    best = order[0]
+    value = 0.0
+    excess = -1.0
+    room = 1.0
+    for i in range(begin, end):
+        value += centre[i] * u[successor[i]]
+        excess += centre[i]
+        if successor[i] == best:
+            room -= centre[i]
+    more = min(room, 0.5 * radius)
+    value += more * u[best]
+    excess += more
+    i = end - 1
+    while excess > 0.0 and i >= begin:
+        less = min(centre[i], excess)
+        value -= less * u[successor[i]]
+        excess -= less
+        i -= 1
+    return value
+
+
 @kernel
-def sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy):
+def inner_maximum(pair, first, successor, lo, hi, rest, rest_sum, radius, u, order, rank, prefix):
+    """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
+    begin = first[pair]
+    end = first[pair + 1]
+    _sort_by_rank(begin, end, successor, lo, hi, rank)
+    if radius[pair] > 0.0:
+        return _over_ball(begin, end, successor, lo, radius[pair], u, order)
+    return _over_box(begin, end, successor, lo, hi, rest[pair], rest_sum[pair], u, order, rank, prefix)
+
+
+@kernel
+def sweep(
+    first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward,
+    u, order, rank, prefix, scratch, u_next, policy,
+):  # fmt: skip
     """One application of the optimistic Bellman operator, with the greedy policy.
 
     An action replaces the best so far only when it is better by more than 1e-12 max(1, |best|): ties go
@@ -152,7 +197,7 @@ def sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, pr
         choice = 0
         for pair in range(first_pair[s], first_pair[s + 1]):
             value = reward[pair] + inner_maximum(
-                first[pair], first[pair + 1], successor, lo, hi, rest[pair], u, order, rank, prefix
+                pair, first, successor, lo, hi, rest, rest_sum, radius, u, order, rank, prefix
             )
             top = max(top, value)
             if best == -np.inf or value > best + _TIE * max(1.0, abs(best)):
@@ -164,7 +209,7 @@ def sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, pr
 
 @kernel
 def iterate(
-    first_pair, first, successor, lo, hi, rest, reward, tolerance, limit, relaxation,
+    first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward, tolerance, limit, relaxation,
     u, order, rank, prefix, scratch, u_next, policy, found,
 ):  # fmt: skip
     """Value iteration from `u` until the span of the last difference is at most `tolerance`.
@@ -180,7 +225,10 @@ def iterate(
     for s in range(n_states):
         order[s] = s
     for count in range(1, limit + 1):
-        sweep(first_pair, first, successor, lo, hi, rest, reward, u, order, rank, prefix, scratch, u_next, policy)
+        sweep(
+            first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward,
+            u, order, rank, prefix, scratch, u_next, policy,
+        )  # fmt: skip
         largest = -np.inf
         smallest = np.inf
         for s in range(n_states):

@@ -108,7 +108,8 @@ def extended_value_iteration(
     >>> import numpy as np
     >>> region = Region(
     ...     first=np.array([0, 1, 2]), successor=np.array([1, 0]),
-    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
+    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), rest_sum=np.ones(2), radius=np.zeros(2),
+    ...     v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
     ... )
     >>> plan = extended_value_iteration([0, 1, 2], region, [1.0, 0.0], 1e-9, relaxation=0.5)
     >>> round(plan.gain, 6), plan.bias.round(6).tolist()
@@ -132,8 +133,9 @@ def extended_value_iteration(
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
     if not iterate(
-        pairs, own.first, own.successor, own.lo, own.hi, own.rest, rewards, tolerance, limit, relaxation, start,
-        buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy, buffers.found,
+        pairs, own.first, own.successor, own.lo, own.hi, own.rest, own.rest_sum, own.radius, rewards, tolerance, limit,
+        relaxation, start, buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy,
+        buffers.found,
     ):  # fmt: skip
         raise not_converged(buffers, limit, relaxation)
     return Plan(policy, float(buffers.found[0]), start, float(buffers.found[1]), int(buffers.found[2]))
@@ -157,9 +159,10 @@ def _check_region(region: Region, n_states: int, n_pairs: int) -> None:
     """Kernels check nothing: every index must be in range, and every pair must have a distribution."""
     if not isinstance(region, Region):
         raise ParameterError(f"region: got {type(region).__name__}; a Region is needed")
-    first, successor, lo, hi, rest = region[:5]
-    if first.shape != (n_pairs + 1,) or first[0] != 0 or np.any(np.diff(first) < 0) or rest.shape != (n_pairs,):
-        raise ParameterError(f"region: its first and rest are not for {n_pairs} pairs")
+    first, successor, lo, hi, rest, rest_sum, radius = region[:7]
+    sizes = {part.shape for part in (rest, rest_sum, radius)}
+    if first.shape != (n_pairs + 1,) or first[0] != 0 or np.any(np.diff(first) < 0) or sizes != {(n_pairs,)}:
+        raise ParameterError(f"region: its first, rest, rest_sum and radius are not for {n_pairs} pairs")
     listed = int(first[-1])
     if min(successor.size, lo.size, hi.size) < listed:
         raise ParameterError(f"region: {listed} successors are listed, and the arrays are shorter")
@@ -168,7 +171,9 @@ def _check_region(region: Region, n_states: int, n_pairs: int) -> None:
     pair = np.repeat(np.arange(n_pairs), np.diff(first))
     low, high = (np.bincount(pair, weights=bound[:listed], minlength=n_pairs) for bound in (lo, hi))
     unlisted = n_states - np.diff(first)
-    fits = (rest >= 0) & (low <= 1 + _ROUNDING) & (high + rest * unlisted >= 1 - _ROUNDING)
-    fits &= np.bincount(pair, weights=~(lo[:listed] <= hi[:listed]), minlength=n_pairs) == 0
+    box = (rest >= 0) & (rest_sum >= 0) & (high + np.minimum(rest * unlisted, rest_sum) >= 1 - _ROUNDING)
+    box &= np.bincount(pair, weights=~(lo[:listed] <= hi[:listed]), minlength=n_pairs) == 0
+    ball = (np.bincount(pair, weights=~(lo[:listed] >= 0), minlength=n_pairs) == 0) & (1 - low <= radius + _ROUNDING)
+    fits = (radius >= 0) & (low <= 1 + _ROUNDING) & np.where(radius > 0, ball, box)
     if not fits.all():
         raise ParameterError(f"region: no distribution lies within the bounds of pair {np.flatnonzero(~fits)[0]}")

@@ -2,6 +2,9 @@
 
 grad g(w) = c - w, so with the Euclidean norm L = max over the box of ||c - w|| and beta = 1. The
 conjugate's maximiser is coordinatewise: w_k = c_k + theta_k, clipped to [0,1].
+
+A target outside [0,1]^K asks for more than can be had, and is as good as any: with c = (1 + 1/K) 1 it is the
+sum_k w_k - (w_k - 1/K)^2 / 2 of claim B.1 up to a constant, which rewards all outcomes and their balance.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector
 
 if TYPE_CHECKING:
     import cvxpy
@@ -56,9 +59,9 @@ class Quadratic(Reward):
     norm = 2.0
 
     def __init__(self, target: ArrayLike) -> None:
-        self.params = checked_unit_vector(target, "target")
+        self.params = checked_vector(target, "target")
         self.n_outcomes = self.params.size
-        self.lipschitz = float(np.linalg.norm(np.maximum(self.params, 1.0 - self.params)))
+        self.lipschitz = float(np.linalg.norm(np.maximum(np.abs(self.params), np.abs(1.0 - self.params))))
 
     @property
     def kernels(self) -> RewardKernels:

@@ -20,7 +20,7 @@ import tomli_w
 
 from equipoise._spec import Component
 from equipoise._version import VERSION
-from equipoise.agents import TocUCRL2
+from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.errors import EquipoiseError, StudyError
@@ -219,7 +219,9 @@ def _rate(agent: Agent, reward: Reward) -> float | None:
     if isinstance(agent, KnapsackAgent):
         return -1.0 / 3.0
     own = isinstance(agent, TocUCRL2) and _described(agent.reward) == _described(reward)
-    if not isinstance(agent, TocUCRL2) or not own or agent.threshold in (0.0, math.inf):
+    if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
+        return None
+    if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold
         return None
     anytime = isinstance(reward, Entropy) and reward.mu is None
     return -1.0 / 3.0 if anytime else rate(agent.oracle)

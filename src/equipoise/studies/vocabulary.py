@@ -67,6 +67,11 @@ def confidences() -> dict[str, Maker]:
     return _concrete(confidence, confidence.Confidence)
 
 
+def schedules() -> dict[str, Maker]:
+    """What may stand for a threshold or a tolerance in the place of a number."""
+    return _concrete(agents, agents.Schedule)
+
+
 def agent_kinds() -> dict[str, Maker]:
     """The agents and the baselines."""
     return _concrete(agents, agents.Agent) | {
@@ -79,6 +84,8 @@ _PARTS: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "oracle": oracle_kinds,
     "mirror_map": mirror_maps,
     "confidence": confidences,
+    "threshold": schedules,
+    "tolerance": schedules,
     "centre": worlds,
     "planner": lambda: {"Planner": Planner},
 }
@@ -151,14 +158,16 @@ def make(component: Any, kinds: Mapping[str, Maker], where: str, context: Contex
     maker = kinds[kind]
     accepted = parameters(maker)
     values: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, given_value in said.items():
         if name == "kind":
             continue
         if name not in accepted:
             known = f"{_nearest(name, accepted)}; it takes {', '.join(accepted) or 'no parameters'}"
             raise StudyError(f"{where}.{name}: {kind} has no parameter {name!r}{known}")
-        part = _PARTS.get(name)
-        values[name] = value if part is None or value is None else make(value, part(), f"{where}.{name}", context)
+        part, value = _PARTS.get(name), given_value
+        if part is not None and value is not None and not isinstance(value, int | float):
+            value = make(value, part(), f"{where}.{name}", context)
+        values[name] = value
     for name, parameter in accepted.items():
         filling = context.get(name)
         if name not in values and filling is not None:

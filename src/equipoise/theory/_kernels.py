@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents._kernels import DONE, ready, run
+from equipoise.agents._kernels import DONE, ready, run, tolerance_at
 from equipoise.agents.memory import EPISODES, STATE, TIME
 from equipoise.planning._kernels import inner_maximum, optimistic_rewards, rank_states
 
@@ -115,18 +115,31 @@ def look(counts, region, truth, scratch, looks, row, midway):
             chance[truth.transition_state[i]] = truth.transition_probability[i]
         for i in range(block, block_end):
             seen[counts.pool_state[i]] = counts.pool_count[i] / n
+        ball = region.radius[pair] > 0.0
+        rest = region.rest[pair]
+        together = 0.0
+        distance = 0.0
         for i in range(region.first[pair], region.first[pair + 1]):
             state = region.successor[i]
             x = chance[state]
-            p_held = p_held and region.lo[i] <= x <= region.hi[i]
-            p_used = max(p_used, used(x, seen[state], region.lo[i], region.hi[i]))
+            distance += abs(x - region.lo[i])
+            if not ball:
+                p_held = p_held and region.lo[i] <= x <= region.hi[i]
+                p_used = max(p_used, used(x, seen[state], region.lo[i], region.hi[i]))
             chance[state] = 0.0
-        rest = region.rest[pair]
         for i in range(begin, end):  # what is left of it is not listed
             x = chance[truth.transition_state[i]]
-            p_held = p_held and x <= rest
-            p_used = max(p_used, used(x, 0.0, 0.0, rest))
+            together += x
+            if not ball:
+                p_held = p_held and x <= rest
+                p_used = max(p_used, used(x, 0.0, 0.0, rest))
             chance[truth.transition_state[i]] = 0.0
+        if ball:
+            p_held = p_held and distance + together <= region.radius[pair]
+            p_used = max(p_used, (distance + together) / region.radius[pair])
+        elif region.rest_sum[pair] < 1.0:
+            p_held = p_held and together <= region.rest_sum[pair]
+            p_used = max(p_used, used(together, 0.0, 0.0, region.rest_sum[pair]))
         for i in range(block, block_end):
             seen[counts.pool_state[i]] = 0.0
     looks.v_held[row] = v_held
@@ -146,8 +159,8 @@ def judge(memory, region, rules, scratch):
     for s in range(bias.shape[0]):
         pair = rules.first_pair[s] + memory.policy[s]
         best = inner_maximum(
-            region.first[pair], region.first[pair + 1], region.successor, region.lo, region.hi, region.rest[pair], bias,
-            scratch.order, scratch.rank, scratch.prefix,
+            pair, region.first, region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius,
+            bias, scratch.order, scratch.rank, scratch.prefix,
         )  # fmt: skip
         scratch.spade[s] = best - bias[s]
 
@@ -172,7 +185,7 @@ def record(
             begun = records.start[number - 1] - rules.tau_origin
             looks.number[row] = number
             looks.tau[row] = begun
-            looks.tolerance[row] = rules.tolerance if rules.tolerance > 0.0 else 1.0 / np.sqrt(float(begun))
+            looks.tolerance[row] = tolerance_at(rules, begun)
             looks.span[row] = records.span[number - 1]
             for k in range(n_outcomes):
                 looks.theta[row, k] = memory.reference[k]

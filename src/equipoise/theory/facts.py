@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from equipoise._numbers import real, whole
+from equipoise.agents.schedules import Schedule
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.errors import ParameterError
@@ -128,12 +129,14 @@ class Setting:
             raise ParameterError(f"agent: the bounds are for the paper's regions, and it has {agent.confidence!r}")
         if agent.planner.warm_start:
             raise ParameterError("agent: the bounds are for plans that start from zero, and it has warm starts")
+        threshold, tolerance = agent.threshold, agent.tolerance
+        if isinstance(threshold, Schedule) or isinstance(tolerance, Schedule):
+            raise ParameterError(
+                f"agent: the bounds are for a constant threshold and the paper's or a constant tolerance; it has "
+                f"{threshold!r} and {tolerance!r}"
+            )
         return cls(
-            reward=agent.reward,
-            oracle=agent.oracle,
-            threshold=agent.threshold,
-            delta=agent.delta,
-            tolerance=agent.tolerance,
+            reward=agent.reward, oracle=agent.oracle, threshold=threshold, delta=agent.delta, tolerance=tolerance
         )
 
     @property

@@ -36,7 +36,7 @@ class _Kind(NamedTuple):
     rebuilt: Callable[[Any, Packed, Reward | None], Agent]
 
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _KINDS: Final = {
     "agent": _Kind(TocUCRL2, episodic.packed, episodic.rebuilt),
     "knapsack-agent": _Kind(KnapsackAgent, episodic.packed_knapsack, episodic.rebuilt_knapsack),

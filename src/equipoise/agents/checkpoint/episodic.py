@@ -113,6 +113,8 @@ def _fits_together(agent: TocUCRL2) -> bool:
         and np.all((counts.visits >= 0) & (counts.fresh >= 0))
         and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
         and np.all((counts.sums >= 0) & (counts.sums <= agent.visits[:, None]))
+        and np.all((counts.squares >= 0) & (counts.squares <= agent.visits[:, None]))
+        and np.all((counts.since >= 0) & (counts.since <= agent.visits))
         and np.all((memory.total >= 0) & (memory.total <= steps))
         and memory.clock[LEARNING] == agent.confidence.learning
         and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))

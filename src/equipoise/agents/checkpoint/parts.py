@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from equipoise import confidence, oracles, rewards
 from equipoise._numbers import MOST, whole
 from equipoise._spec import Component, build, describe
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
+from equipoise.agents.schedules import Power, Span
 from equipoise.errors import FileError
 from equipoise.models.base import Space
 from equipoise.planning.options import Planner
@@ -26,6 +26,14 @@ _A = TypeVar("_A", bound=Agent)
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 Packed = tuple[Header, Arrays]
+
+
+_ROOMS: Final = {
+    "oracle": {name: getattr(oracles, name) for name in oracles.__all__},
+    "confidence": {name: getattr(confidence, name) for name in confidence.__all__},
+    "threshold": {"Power": Power, "Span": Span},
+    "tolerance": {"Power": Power},
+}  # what a file may ask for, by the name of the argument
 
 
 def described(agent: Agent) -> Packed:
@@ -61,9 +69,9 @@ def arguments_in(packed: Packed) -> dict[str, Any]:
     """A constructor's arguments, from a header: the components built, the rest as it is."""
     header, arrays = packed
     found = {name: value for name, value in header.items() if name not in ("start", "reward")}
-    for name, package in (("oracle", oracles), ("confidence", confidence)):
-        if name in found:
-            found[name] = build(found[name], arrays, _exports(package))
+    for name, room in _ROOMS.items():
+        if isinstance(found.get(name), Mapping):
+            found[name] = build(found[name], arrays, room)
     if "planner" in found:
         found["planner"] = Planner(**found["planner"])
     return found
@@ -77,7 +85,9 @@ def reward_in(packed: Packed, given: Reward | None) -> Reward:
         raise FileError("its reward is in the file: reward= is for a Custom one")
     if given is None and custom:
         raise FileError("its reward was a Custom one, whose functions are not saved: pass it as reward=")
-    built: Reward = build(header["reward"], arrays, _exports(rewards)) if given is None else given
+    if given is not None:
+        return given
+    built: Reward = build(header["reward"], arrays, {name: getattr(rewards, name) for name in rewards.__all__})
     return built
 
 
@@ -117,8 +127,3 @@ def clock_fits(clock: NDArray[np.int64], space: Space) -> bool:
     if not (1 <= t <= MOST and 0 <= state < space.n_states):
         return False
     return pending == -1 or bool(space.first_pair[state] <= pending < space.first_pair[state + 1])
-
-
-def _exports(package: ModuleType) -> dict[str, Any]:
-    """The classes of a package that a file may ask for."""
-    return {name: getattr(package, name) for name in package.__all__}

@@ -1,0 +1,70 @@
+r"""The tightest regions here: likelihood intervals, and one bound on all that was never seen.
+
+Proofs: docs/confidence.md.
+
+Transition probabilities, together delta/4, so d = delta / (4 S SA) each. With k of n visits going to s', all p with
+
+    p^k (1-p)^(n-k)  >=  d B(k + 1/2, n - k + 1/2) / pi,      that is   n kl(k/n, p) <= log(1/d) + log(n)/2 + O(1):
+
+at the true p the right side, a mixture of all likelihoods, seldom exceeds the left by 1/d.
+
+Mean outcomes, together delta/4, so d = delta / (4 K SA) each: the same set at level d/3, which is valid for all
+outcomes in [0, 1]; Bernstein's interval with the variance of the sample, also d/3, better where they vary little; and,
+if all were 0 or all were 1, the exact one-sided bound at d/6.
+
+The mass of all successors never seen, delta/2: when j were seen, and i visits have passed since the last of them was
+new, at most 1 - ( delta / (2 SA j (j+1)) )^(1/i). One number for all: without it every unseen state has its own
+log(1/d) / n, and optimism adds them up. It is what decides on a river, so it has the largest share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, final
+
+from equipoise._compile import Entry
+from equipoise.confidence._bounds import ends, likelihood, spread
+from equipoise.confidence.elementwise import Elementwise, interval_entry, missing_entry
+
+
+@interval_entry
+def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # type: ignore[no-untyped-def]
+    level = delta / (4.0 * count)
+    if binary != 0:
+        bounds[0], bounds[1] = likelihood(n, total, level)
+    else:
+        mean = total / n
+        lower, upper = likelihood(n, total, level / 3.0)
+        radius = spread(n, total, squares, level / 9.0, max(upper - mean, mean - lower))
+        least, most = ends(n, total, level / 6.0)
+        bounds[0] = max(lower, least, mean - radius)
+        bounds[1] = min(upper, most, mean + radius)
+
+
+@missing_entry
+def _missing(delta, pairs, seen, since, bounds):  # type: ignore[no-untyped-def]
+    log = math.log(2.0 * pairs * seen * (seen + 1.0) / delta)
+    bounds[0] = 0.0
+    bounds[1] = -math.expm1(-log / since) if since > 0.0 else 1.0
+
+
+@final
+class Adaptive(Elementwise):
+    """Likelihood intervals for probabilities and outcomes, and a bound on the mass never seen."""
+
+    guarantee = "1 - delta, for all times at once"
+
+    @property
+    def interval(self) -> Entry:
+        """The set of likely means."""
+        return _interval
+
+    @property
+    def missing(self) -> Entry:
+        """The mass of all that was never seen."""
+        return _missing
+
+    def arguments(self) -> Mapping[str, Any]:
+        """None."""
+        return {}

@@ -1,0 +1,108 @@
+"""Confidences made of intervals, one for each mean: a rule for one mean gives the whole region.
+
+The rule is a compiled entry, `interval`, called for every mean outcome and every successor seen:
+
+    void(tau, delta, count, binary, n, total, squares, floats, bounds)
+
+    tau, delta      when the episode starts, and the level of all regions together,
+    count           how many such means there are: K SA outcomes, or S SA successors,
+    binary          1 if what is averaged is known to be 0 or 1 (a successor), 0 if it lies anywhere in [0, 1],
+    n, total, squares     observations, at least one; their sum; the sum of their squares,
+    floats          the confidence's own parameters,
+    bounds          bounds[0] <= mean <= bounds[1], to be written, within [0, 1].
+
+Half of delta is for outcomes and half for successors, unless the proof shares it in another way; each half is shared
+among `count` means. A pair never visited has the whole of [0, 1], and the rule is not asked. For successors never seen
+the rule is asked once, with a total of zero. A second entry, `missing`, may bound all of them together:
+
+    void(delta, pairs, seen, since, bounds)     bounds[1] is written; `seen` successors were seen, and none of them
+                                                for the first time in the last `since` visits.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from equipoise._compile import Entry, call_for_two
+from equipoise.confidence.base import Confidence, confidence_entry
+
+_INT, _FLOAT, _FLOATS = types.int64, types.float64, types.CPointer(types.float64)
+INTERVAL: Final = types.void(_INT, _FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOATS, _FLOATS)
+MISSING: Final = types.void(_FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOATS)
+
+
+def interval_entry(function: Callable[..., None]) -> Entry:
+    """Declare the rule for one mean; as a decorator."""
+    return Entry(function, signature=INTERVAL)
+
+
+def missing_entry(function: Callable[..., None]) -> Entry:
+    """Declare the bound on all successors never seen together; as a decorator."""
+    return Entry(function, signature=MISSING)
+
+
+@confidence_entry
+def _fill(  # type: ignore[no-untyped-def]
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    block_first, block_used, pool_state, pool_count, floats, ints, stream,
+    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
+):  # fmt: skip
+    interval, missing = ints[0], ints[1]
+    outcomes = float(n_outcomes) * float(n_pairs)
+    successors = float(n_states) * float(n_pairs)
+    any_value, binary = np.int64(0), np.int64(1)
+    listed = 0
+    first[0] = 0
+    for pair in range(n_pairs):
+        n = float(visits[pair] + fresh[pair])
+        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
+            bounds = (0.0, 1.0)
+            if known_mask[pair] != 0:
+                bounds = (known_outcomes[k], known_outcomes[k])
+            elif n > 0.0:
+                bounds = call_for_two(interval, (tau, delta, outcomes, any_value, n, sums[k], squares[k], floats))
+            v_lo[k], v_hi[k] = bounds
+        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
+            total = float(pool_count[i])
+            successor[listed] = pool_state[i]
+            lo[listed], hi[listed] = call_for_two(interval, (tau, delta, successors, binary, n, total, total, floats))
+            listed += 1
+        first[pair + 1] = listed
+        rest[pair] = 1.0
+        rest_sum[pair] = 1.0
+        if n > 0.0:
+            rest[pair] = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
+            if missing != 0:
+                seen = float(block_used[pair])
+                rest_sum[pair] = call_for_two(missing, (delta, float(n_pairs), seen, float(since[pair])))[1]
+                rest[pair] = min(rest[pair], rest_sum[pair])
+
+
+class Elementwise(Confidence):
+    """A confidence that is a rule for one mean at a time."""
+
+    @property
+    @abc.abstractmethod
+    def interval(self) -> Entry:
+        """The rule; see `interval_entry`."""
+
+    @property
+    def missing(self) -> Entry | None:
+        """The bound on all successors never seen together; see `missing_entry`."""
+        return None
+
+    @property
+    def kernel(self) -> Entry:
+        """The loop over all means."""
+        return _fill
+
+    @property
+    def ints(self) -> NDArray[np.int64]:
+        """The addresses of the rules."""
+        return np.array([self.interval.address, 0 if self.missing is None else self.missing.address])

@@ -1,0 +1,119 @@
+r"""UCRL2's own regions: a ball in the 1-norm around the estimate of each pair's transitions.
+
+"jaksch", the original (Jaksch, Ortner, Auer 2010, section 3), with SA pairs, A = SA / S and n = max(1, N):
+
+    |p - p^|_1 <= sqrt(14 S log(2 A tau / delta) / n),      |v_k - v^_k| <= sqrt(7 log(2 K SA tau / delta) / (2n)).
+
+"laplace", for all n at once and without tau (a Gaussian mixture for each set of states; docs/confidence.md):
+
+    |p - p^|_1 <= sqrt(2 (1 + 1/n) log( sqrt(n+1) (2^(S-1) - 1) 2 SA / delta ) / n),
+    |v_k - v^_k| <= sqrt((1 + 1/n) log( sqrt(n+1) 2 K SA / delta ) / (2n)).
+
+The planner's inner maximum over a ball is that of UCRL2, so the agent with a linear reward, a threshold of
+infinity and "jaksch" is UCRL2 as it was published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._compile import Entry
+from equipoise.confidence._bounds import laplace
+from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.errors import ParameterError
+
+_FORMS: Final = ("jaksch", "laplace")
+_LAPLACE: Final = _FORMS.index("laplace")
+_LOG_TWO: Final = math.log(2.0)
+
+
+@confidence_entry
+def _fill(  # type: ignore[no-untyped-def]
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    block_first, block_used, pool_state, pool_count, floats, ints, stream,
+    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
+):  # fmt: skip
+    form = ints[0]
+    outcomes = float(n_outcomes) * float(n_pairs)
+    listed = 0
+    first[0] = 0
+    for pair in range(n_pairs):
+        n = float(visits[pair] + fresh[pair])
+        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
+            if known_mask[pair] != 0:
+                v_lo[k] = known_outcomes[k]
+                v_hi[k] = known_outcomes[k]
+            elif n > 0.0:
+                if form == _LAPLACE:
+                    width = laplace(n, delta / (2.0 * outcomes))
+                else:
+                    width = math.sqrt(3.5 * math.log(2.0 * outcomes * tau / delta) / n)
+                v_lo[k] = max(0.0, sums[k] / n - width)
+                v_hi[k] = min(1.0, sums[k] / n + width)
+            else:
+                v_lo[k] = 0.0
+                v_hi[k] = 1.0
+        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
+            successor[listed] = pool_state[i]
+            lo[listed] = pool_count[i] / n
+            hi[listed] = lo[listed]
+            listed += 1
+        first[pair + 1] = listed
+        rest[pair] = 0.0
+        if n <= 0.0:
+            radius[pair] = 2.0
+        elif n_states == 1:
+            radius[pair] = 0.0
+        elif form == _LAPLACE:
+            sets = (n_states - 1) * _LOG_TWO + math.log1p(-math.exp(-(n_states - 1) * _LOG_TWO))
+            log = 0.5 * math.log(n + 1.0) + sets + math.log(2.0 * n_pairs / delta)
+            radius[pair] = min(2.0, math.sqrt(2.0 * (1.0 + 1.0 / n) * log / n))
+        else:
+            log = math.log(2.0 * (n_pairs / n_states) * tau / delta)
+            radius[pair] = min(2.0, math.sqrt(14.0 * n_states * log / n))
+
+
+@final
+class L1(Confidence):
+    """Balls in the 1-norm.
+
+    Parameters
+    ----------
+    form : str
+        "jaksch", UCRL2's radii, or "laplace", which hold for all numbers of visits at once.
+
+    Examples
+    --------
+    UCRL2:
+
+    >>> import math
+    >>> import equipoise as eq
+    >>> model = eq.models.riverswim(6)
+    >>> agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), threshold=math.inf, confidence=L1())
+    """
+
+    guarantee = "1 - delta, for all times at once"
+
+    def __init__(self, form: str = "jaksch") -> None:
+        if form not in _FORMS:
+            raise ParameterError(f"form: got {form!r}; one of {', '.join(map(repr, _FORMS))} is needed")
+        self.form = form
+
+    @property
+    def kernel(self) -> Entry:
+        """Both forms."""
+        return _fill
+
+    @property
+    def ints(self) -> NDArray[np.int64]:
+        """Which form."""
+        return np.array([_FORMS.index(self.form)])
+
+    def arguments(self) -> Mapping[str, Any]:
+        """The form."""
+        return {"form": self.form}
