@@ -26,6 +26,7 @@ ORDER = [
     "offline",
     "theory",
     "simulation",
+    "testing",
     "paper",
     "studies",
     "reports",

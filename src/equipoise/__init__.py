@@ -10,7 +10,7 @@ run = eq.simulate(model, agent, steps=10**6, seed=7)
 
 from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, studies, theory
 from equipoise._version import VERSION
-from equipoise.agents import KnapsackAgent, TocUCRL2
+from equipoise.agents import KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
 from equipoise.models import Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
@@ -37,6 +37,7 @@ __all__ = [
     "offline",
     "oracles",
     "planning",
+    "recommended",
     "rewards",
     "simulate",
     "solve",

@@ -43,5 +43,9 @@ class FileError(EquipoiseError):
     """A file that is missing, truncated, or not one of ours."""
 
 
+class ContractError(EquipoiseError):
+    """A component that does not keep to what is asked of its kind; see `equipoise.testing`."""
+
+
 class StudyError(EquipoiseError):
     """A study that is not well formed, or that cannot be run as it is."""

@@ -3,7 +3,8 @@
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-__all__ = ["Agent", "KnapsackAgent", "Power", "Schedule", "Span", "TocUCRL2", "baselines"]
+__all__ = ["Agent", "KnapsackAgent", "Power", "Schedule", "Span", "TocUCRL2", "baselines", "recommended"]

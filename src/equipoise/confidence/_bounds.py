@@ -34,7 +34,7 @@ def laplace(n, delta):
 @inlined
 def stitched(n, delta):
     """L_n = log((j+1)(j+2) / delta) for n in epoch j: the levels delta / ((j+1)(j+2)) add up to delta."""
-    epoch = math.floor(math.log(n) / _LOG_ETA + 1e-9)
+    epoch = math.floor(math.log(n) / _LOG_ETA)
     return math.log((epoch + 1.0) * (epoch + 2.0) / delta)
 
 

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from equipoise._compile import call_address, inlined, kernel
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import SEEN, Counts
@@ -38,8 +41,21 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
     """
     room = max(int(counts.end[SEEN]), confidence.listed)
     region = empty_region(space.n_pairs, space.n_outcomes, room)
+    fill_region(confidence, space, counts, tau, delta, confidence.first_stream(), region)
+    return region
+
+
+def fill_region(
+    confidence: Confidence,
+    space: Space,
+    counts: Counts,
+    tau: int,
+    delta: float,
+    stream: NDArray[np.uint64],
+    region: Region,
+) -> None:
+    """The same, in a region that has room for it; random numbers are drawn from `stream`."""
     _fill_once(
         confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts,
-        confidence.floats, confidence.ints, confidence.first_stream(), region,
+        confidence.floats, confidence.ints, stream, region,
     )  # fmt: skip
-    return region

@@ -74,9 +74,8 @@ def schedules() -> dict[str, Maker]:
 
 def agent_kinds() -> dict[str, Maker]:
     """The agents and the baselines."""
-    return _concrete(agents, agents.Agent) | {
-        name: getattr(agents.baselines, name) for name in agents.baselines.__all__
-    }
+    baselines = {name: getattr(agents.baselines, name) for name in agents.baselines.__all__}
+    return _concrete(agents, agents.Agent) | {"recommended": agents.recommended} | baselines
 
 
 # What a parameter of that name is made of, wherever it occurs.

@@ -1,0 +1,155 @@
+"""The contract of confidences: all of ours keep it, and whoever breaks a clause is found by that clause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise._compile import Entry
+from equipoise.confidence import Confidence, Elementwise
+from equipoise.confidence.base import confidence_entry
+from equipoise.confidence.elementwise import interval_entry
+from equipoise.errors import ContractError
+from equipoise.testing import CLAUSES, check_confidence
+
+C = eq.confidence
+OURS = [
+    C.Bernstein(),
+    C.EmpiricalBernstein(),
+    C.Adaptive(),
+    C.L1(),
+    C.L1("laplace"),
+    C.PosteriorSampling(),
+    C.PosteriorSampling(prior=3.0, samples=3, seed=5),
+    C.Scaled(C.Adaptive(), 0.1),
+    C.Scaled(C.L1(), 0.5),
+    C.Scaled(C.PosteriorSampling(), 0.5),
+    C.Known(eq.models.star(2, 2)),
+]
+
+
+@pytest.mark.parametrize("clause", CLAUSES.values(), ids=CLAUSES)
+@pytest.mark.parametrize("confidence", OURS, ids=repr)
+def test_ours_keep_it(confidence, clause):
+    clause(confidence)
+
+
+@interval_entry
+def _rule(tau, delta, count, binary, n, total, squares, floats, bounds):
+    """Hoeffding's, with a radius multiplied by floats[0], bounds moved by floats[1], and no smaller than floats[2]."""
+    mean = total / n
+    radius = floats[0] * np.sqrt(np.log(4.0 * count * n * (n + 1.0) / delta) / (2.0 * n))
+    radius = max(radius, floats[2])
+    bounds[0] = max(0.0, mean - radius) + floats[1]
+    bounds[1] = min(1.0, mean + radius)
+
+
+class Hoeffding(Elementwise):
+    guarantee = "1 - delta"
+
+    def __init__(self, factor: float = 1.0, shift: float = 0.0, least: float = 0.0) -> None:
+        self.numbers = (factor, shift, least)
+
+    @property
+    def interval(self) -> Entry:
+        return _rule
+
+    @property
+    def floats(self) -> np.ndarray:
+        return np.array(self.numbers)
+
+    def arguments(self) -> Mapping[str, Any]:
+        return dict(zip(("factor", "shift", "least"), self.numbers, strict=True))
+
+
+class Silent(Hoeffding):
+    guarantee = ""
+
+
+class Forgetful(Hoeffding):
+    def arguments(self) -> Mapping[str, Any]:
+        return {"factor": 7.0}
+
+
+class Impatient(Hoeffding):
+    relaxation = 0.0
+
+
+@confidence_entry
+def _spill(
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    block_first, block_used, pool_state, pool_count, floats, ints, stream,
+    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
+):  # fmt: skip
+    first[0] = 0
+    for pair in range(n_pairs):
+        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
+            v_lo[k] = 0.0
+            v_hi[k] = 1.0
+            if known_mask[pair] != 0 and ints[0] != 1:
+                v_lo[k] = known_outcomes[k]
+                v_hi[k] = known_outcomes[k]
+        first[pair + 1] = 0
+        rest[pair] = 1.0
+    if ints[0] == 0:
+        lo[0] = 0.0  # one place more than the region has, before anything is seen
+    if ints[0] == 2:
+        stream[0] += np.uint64(1)
+        rest[0] = 1.0 + float(sums[0])
+        visits[0] += 1
+    if ints[0] == 3:
+        rest[0] = 0.0  # nothing is listed, and nothing may be reached
+
+
+class Whole(Confidence):
+    """All that is possible, but for one slip: 0 writes too far, 1 ignores what is known, 2 counts, 3 leaves nothing."""
+
+    guarantee = "certain"
+
+    def __init__(self, slip: int) -> None:
+        self.slip = slip
+
+    @property
+    def kernel(self) -> Entry:
+        return _spill
+
+    @property
+    def ints(self) -> np.ndarray:
+        return np.array([self.slip])
+
+    def arguments(self) -> Mapping[str, Any]:
+        return {"slip": self.slip}
+
+
+BROKEN = [
+    (Silent(), "says_what_it_is", "guarantee: a text is needed"),
+    (Forgetful(), "says_what_it_is", "made from them again is another"),
+    (Impatient(), "says_what_it_is", "relaxation: got 0.0"),
+    (Hoeffding(shift=0.1), "is_well_formed", "no intervals? within"),
+    (Hoeffding(factor=0.0, least=1e-4), "holds_the_truth", "the truth was missed in 100 of 100 runs"),
+    (Hoeffding(least=0.4), "learns", "from the truth after 50 steps"),
+    (Whole(0), "is_well_formed", "more than 0 successors were written"),
+    (Whole(1), "is_well_formed", "the outcomes that the space knows are not the region's"),
+    (Whole(2), "is_a_function_of_the_counts", "the counts were changed"),
+    (Whole(3), "is_well_formed", "pair 0: no distribution lies within its bounds"),
+    (Whole(4), "learns", "from the truth"),
+]
+
+
+@pytest.mark.parametrize(("confidence", "clause", "message"), BROKEN, ids=lambda x: repr(x)[:40])
+def test_a_broken_clause_is_found(confidence, clause, message):
+    with pytest.raises(ContractError, match=message):
+        CLAUSES[clause](confidence)
+
+
+def test_one_of_somebody_else_passes_as_a_whole():
+    check_confidence(Hoeffding())
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(ContractError, match="got str; a Confidence is needed"):
+        check_confidence("Bernstein")  # type: ignore[arg-type]
