@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench applications paper lint docs browser clean setup
+.PHONY: demo test bench applications leaderboard peers paper lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -22,6 +22,15 @@ applications: setup
 	for season in 10000 100000; do \
 	  $(BIN)/equipoise run studies/budgets.toml --steps $$season --out out/budgets-$$season && \
 	  $(BIN)/equipoise report out/budgets-$$season || exit 1; done
+
+leaderboard: setup
+	$(BIN)/equipoise run studies/leaderboard.toml --out out/leaderboard
+	$(BIN)/equipoise report out/leaderboard
+	$(BIN)/python -m benchmarks.leaderboard out/leaderboard out/peers.json docs/leaderboard.md
+
+# Scalar learners of another package, in an environment of their own; `make leaderboard` shows them if they have run.
+peers: setup
+	$(BIN)/python -m benchmarks.peers
 
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from equipoise.studies.results import AgentRecord, Failure, Optimum, ProblemRecord, Results
+from equipoise.studies.results import AgentRecord, Failure, Guarantee, Optimum, ProblemRecord, Results
 
 SCHEMA = {
     "problem": pl.String,
@@ -202,3 +202,24 @@ def one_checkpoint() -> Results:
     made = results([problem("short", 2, optimum_of(2))], LAWS, 5, 1000, "One checkpoint")
     frame = made.frame.filter((pl.col("t") == 1000) & (pl.col("agent") != "round robin"))
     return replace(made, frame=frame)
+
+
+def guarantee(times: Sequence[int], scale: float, telling: int | None) -> Guarantee:
+    """A bound scale / sqrt(t), with probability 0.85."""
+    return Guarantee(0.85, 1.5, tuple((t, scale / math.sqrt(t)) for t in times), telling, 10**18)
+
+
+def guaranteed() -> Results:
+    """Four agents on a problem with bounds for two, one in a world too large for them, one without an optimum."""
+    laws = LAWS | {"PSRL": Law(0.3, -0.6)}
+    problems = [problem("bounded", 3, optimum_of(3)), problem("large", 2, optimum_of(2)), problem("unknown", 2, None)]
+    made = results(problems, laws, 5, 10**5, "With bounds")
+    times = checkpoints(10**5)
+    guarantees = {
+        ("bounded", "TOC-UCRL2"): guarantee(times, 3000.0, 4_000_000),
+        ("bounded", "Frank-Wolfe UCB"): guarantee(times, 9e6, None),
+        ("large", "TOC-UCRL2"): Guarantee(0.85, 1.5, (), None, 10**18),
+        ("unknown", "TOC-UCRL2"): guarantee(times, 3000.0, 4_000_000),
+    }
+    *proven, psrl = made.agents
+    return replace(made, agents=(*proven, replace(psrl, caveat="without a proof here")), guarantees=guarantees)

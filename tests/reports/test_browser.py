@@ -14,7 +14,7 @@ from tests.reports import synthetic
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 GROUND = {"light": (255, 255, 255), "dark": (0x14, 0x16, 0x1A)}
 PALETTE = {"light": theme.LIGHT, "dark": theme.DARK}
-OTHERS = ["hostile", "crowd", "vanishing", "without_chance", "empty", "one_checkpoint"]
+OTHERS = ["hostile", "crowd", "vanishing", "without_chance", "empty", "one_checkpoint", "guaranteed"]
 
 COUNT_COLOURS = """async (source) => {
   const image = new Image(); image.src = source; await image.decode();

@@ -362,7 +362,7 @@ def test_a_setting_is_read_off_an_agent():
     agent = eq.TocUCRL2(model.space, QUADRATIC, threshold=0.3, delta=0.1, tolerance=0.01)
     assert Setting.of(agent) == Setting(reward=QUADRATIC, threshold=0.3, delta=0.1, tolerance=0.01)
     known = eq.TocUCRL2(model.space, QUADRATIC, confidence=eq.confidence.Known(model))
-    with pytest.raises(eq.EquipoiseError, match="the bounds are for the paper's regions, and it has Known"):
+    with pytest.raises(eq.EquipoiseError, match="those within them, and it has Known"):
         Setting.of(known)
     warm = eq.TocUCRL2(model.space, QUADRATIC, planner=eq.planning.Planner(warm_start=True))
     with pytest.raises(eq.EquipoiseError, match="it has warm starts"):

@@ -30,9 +30,9 @@ def report(
 ) -> None:
     """Make a report of a study: one HTML file that needs no network.
 
-    For each problem: regret against time with bands over seeds, fitted slopes and the theorem's rate; the average
-    outcomes against the optimum; episodes and what ended them; a table of final regret with paired tests; speeds; the
-    exact specification. A study that is still running can be reported on too.
+    For each problem: regret against time with bands over seeds, fitted slopes and the theorem's rate; the explicit
+    bounds beside it; the average outcomes against the optimum; episodes and what ended them; a table of final regret
+    with paired tests; speeds; the exact specification. A study that is still running can be reported on too.
     """
     from equipoise.reports import write_figures, write_report
 

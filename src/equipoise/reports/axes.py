@@ -55,7 +55,7 @@ def log_axis(low: float, high: float, title: str | None) -> tuple[Any, Any]:
     whole = all(math.isclose(math.log10(x), round(math.log10(x)), abs_tol=1e-9) for x in ticks)
     if min(ticks) >= 1:
         axis = alt.Axis(values=ticks, format="~s", title=title)
-    elif whole and min(ticks) < 1e-3:
+    elif whole and (min(ticks) < 1e-3 or max(ticks) > 1e3):
         lowest = round(math.log10(min(ticks)))
         names = [f"'10{superscript(e)}'" for e in range(lowest, round(math.log10(max(ticks))) + 1)]
         label = f"[{', '.join(names)}][round(log(datum.value) / LN10) - {lowest}]".replace("- -", "+ ")

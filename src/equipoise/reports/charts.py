@@ -6,7 +6,7 @@ fixed width. Field names and expressions are fixed here: names of agents and pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -70,21 +70,22 @@ def rate_guides(problem: ProblemDigest) -> tuple[Guide, ...]:
 
 def curve_chart(
     curves: Curves,
-    agents: Sequence[str],
+    agents: Mapping[str, str],
     theme: Theme,
     title: str,
     height: int,
     guides: Sequence[Guide] = (),
     level: float | None = None,
     width: int = 520,
+    bounds: Sequence[tuple[str, int, float]] = (),
 ) -> Any:
     """Mean curves with their bands, one colour an agent.
 
     Parameters
     ----------
     curves : Curves
-    agents : sequence of str
-        All agents of the study: a place is a colour.
+    agents : mapping
+        All agents of the study, each with its label: a place is a colour.
     theme : Theme
     title : str
         What is drawn: beside the axis on paper, unless empty; on the page a heading says it, and the tooltips.
@@ -94,17 +95,19 @@ def curve_chart(
         Dashed lines of a given slope.
     level : float, optional
         A horizontal rule, such as the optimum.
+    bounds : sequence of tuple
+        agent, t and a bound there: drawn dashed, in the colour of the agent.
     """
-    frame = _rounded(curves.frame.drop("error"))
+    names = list(dict.fromkeys(curves.frame["agent"]))
+    frame = _rounded(curves.frame.drop("error")).with_columns(pl.col("agent").replace(dict(agents)))
     x = axes.steps(int(frame["t"].min()), int(frame["t"].max()), "steps t")  # type: ignore[arg-type]
     ys = [*frame["y"], *frame["y_high"].drop_nulls(), *frame["y_low"].drop_nulls(), *([] if level is None else [level])]
-    top = max([*ys, *(guide.y0 for guide in guides)])
+    top = max([*ys, *(guide.y0 for guide in guides), *(bound for _, _, bound in bounds)])
     beside = None if theme is PAGE else title or None
     if curves.floor is None:
         axis, scale = axes.linear_axis(min(ys), top, beside)
     else:
         axis, scale = axes.log_axis(curves.floor, top * 1.15, beside)
-    names = list(dict.fromkeys(frame["agent"]))
     hue, pattern = _agent_scales(names, agents, theme)
     base = alt.Chart()  # its data are those of the whole
     y = alt.Y("y:Q", axis=axis, scale=scale)
@@ -116,6 +119,8 @@ def curve_chart(
     layers.append(shade.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
     layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=pattern))
     layers += [_guide(guide, x, axis, scale, theme) for guide in guides]
+    if bounds:
+        layers += _bounds(bounds, agents, theme, x, y, hue)
     lonely = frame.filter(pl.len().over("agent") == 1)  # no line through one point
     if lonely.height:
         dot = alt.Chart(alt.Data(values=lonely.to_dicts()))
@@ -145,7 +150,7 @@ def trigger_chart(problem: ProblemDigest, theme: Theme) -> Any:
             span = {"count": count, "share": share, "from": before, "to": before + share}
             rows.append({"row": row, "agent": agent.name, "trigger": trigger, **span})
             before += share
-        labels.append({"row": row, "label": f"{agent.name}: {_rough(agent.episodes)}"})
+        labels.append({"row": row, "label": f"{agent.label}: {_rough(agent.episodes)}"})
     tall = 46
     height = tall * len(busy)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(busy) - 0.5], reverse=True, nice=False))
@@ -195,12 +200,17 @@ def _sized(chart: Any, theme: Theme, height: int, width: int) -> Any:
     return chart.properties(width=width, height=height)
 
 
-def _agent_scales(names: Sequence[str], agents: Sequence[str], theme: Theme) -> tuple[Any, Any]:
-    places = [list(agents).index(name) for name in names]
-    legend = alt.Legend(symbolType="stroke", symbolOpacity=1) if theme.legends else None
+def _agent_scales(names: Sequence[str], agents: Mapping[str, str], theme: Theme) -> tuple[Any, Any]:
+    places, labels = [list(agents).index(name) for name in names], [agents[name] for name in names]
+    legend = None
+    if theme.legends:
+        plain = labels == list(names)  # or caveats make them long, and are not to be cut
+        legend = alt.Legend(
+            symbolType="stroke", symbolOpacity=1, columns=3 if plain else 1, labelLimit=260 if plain else 520
+        )
     hues, dashes = [colour(place, theme) for place in places], [list(dash(place)) or [1, 0] for place in places]
-    hue = alt.Color("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=list(names), range=hues))
-    pattern = alt.StrokeDash("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=list(names), range=dashes))
+    hue = alt.Color("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=hues))
+    pattern = alt.StrokeDash("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=dashes))
     return hue, pattern
 
 
@@ -218,6 +228,23 @@ def _guide(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
         .mark_line(color=theme.muted, strokeWidth=1.4, strokeDash=[6, 4], clip=True)
         .encode(x=x, y=alt.Y("y:Q", axis=axis, scale=scale))
     )
+
+
+def _bounds(
+    bounds: Sequence[tuple[str, int, float]], agents: Mapping[str, str], theme: Theme, x: Any, y: Any, hue: Any
+) -> list[Any]:
+    """One line an agent, each a little further on in its dashes: bounds that coincide are all to be seen."""
+    tips = [alt.Tooltip("agent:N"), alt.Tooltip("t:Q", title="t", format=",")]
+    tips.append(alt.Tooltip("y:Q", title="bound", format=".4~g"))
+    layers = []
+    for place, name in enumerate(dict.fromkeys(name for name, _, _ in bounds)):
+        rows = [{"agent": agents[name], "t": t, "y": _significant(bound)} for who, t, bound in bounds if who == name]
+        chart = alt.Chart(alt.Data(values=rows))
+        dashes = chart.mark_line(strokeWidth=1.6, strokeDash=[5, 4], strokeDashOffset=4 * place)
+        layers.append(dashes.encode(x=x, y=y, color=hue))
+        if theme.tooltips:
+            layers.append(chart.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=tips))
+    return layers
 
 
 def _guide_label(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:

@@ -21,7 +21,7 @@ import polars as pl
 from equipoise.reports.comparisons import Comparison, compare_all
 from equipoise.reports.curves import Curves, on_linear_axis, on_log_axis, over_seeds
 from equipoise.reports.statistics import Interval, Slope, fit_window, mean_interval, slope_of_mean
-from equipoise.studies.results import ProblemRecord, Results
+from equipoise.studies.results import Guarantee, ProblemRecord, Results, labelled
 
 TRIGGERS: Final = ("gradient", "visits", "both", "restart")
 MOST_OUTCOMES: Final = 6  # shown one by one
@@ -57,6 +57,10 @@ class AgentDigest:
         Mean number of episodes ended by each of `TRIGGERS`.
     outcomes : tuple of float
         The mean of the average outcome vector at t.
+    caveat : str
+        What is to be said wherever its results are shown; empty if nothing.
+    guarantee : Guarantee or None
+        The explicit bound on its regret.
     """
 
     name: str
@@ -69,6 +73,13 @@ class AgentDigest:
     episodes: float
     triggers: tuple[float, ...]
     outcomes: tuple[float, ...]
+    caveat: str
+    guarantee: Guarantee | None
+
+    @property
+    def label(self) -> str:
+        """Its name, with its caveat."""
+        return labelled(self.name, self.caveat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +229,8 @@ def _agent(
         episodes=means["episodes"],
         triggers=tuple(means[trigger] for trigger in TRIGGERS),
         outcomes=tuple(_entry_mean(last, k) for k in range(record.n_outcomes)),
+        caveat=next(agent.caveat for agent in results.agents if agent.name == name),
+        guarantee=results.guarantees.get((record.name, name)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from equipoise import _files
 from equipoise.errors import FileError, ParameterError
 from equipoise.reports.charts import curve_chart, rate_guides, specification, trigger_chart
 from equipoise.reports.digest import ProblemDigest, aim, ceiling, digest
+from equipoise.reports.guarantees import guarantee_chart
 from equipoise.reports.theme import PRINT
 from equipoise.reports.words import number
 from equipoise.studies.results import Results
@@ -68,7 +69,7 @@ def write_figures(results: Results, folder: str | os.PathLike[str], format: str)
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{target}: cannot be made ({error.strerror or error})") from error
-    agents = [agent.name for agent in results.agents]
+    agents = {agent.name: agent.label for agent in results.agents}
     problems = digest(results)
     written = []
     for problem, stem in zip(problems, file_stems([problem.record.name for problem in problems]), strict=True):
@@ -98,11 +99,14 @@ def file_stems(names: Sequence[str]) -> list[str]:
     return stems
 
 
-def _charts(problem: ProblemDigest, agents: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _charts(problem: ProblemDigest, agents: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     if problem.curves is not None:
         level = ceiling(problem.record) if problem.measure == "value" else None
         guides = rate_guides(problem)
         yield problem.measure, curve_chart(problem.curves, agents, PRINT, problem.measure, 320, guides, level)
+    bounds = guarantee_chart(problem, agents, PRINT, 320)
+    if bounds is not None:
+        yield "guarantee", bounds
     panels = []
     if problem.distance is not None:
         chart = curve_chart(problem.distance, agents, PRINT, "", 150, width=210)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,12 @@ class Canvas:
 def named(place: int, name: str) -> str:
     """An agent: a piece of its line, and its name."""
     return f'<span class="agent">{swatch(place)}<span>{text(name)}</span></span>'
+
+
+def legend(agents: Mapping[str, str], names: Sequence[str], extra: Sequence[str] = ()) -> str:
+    """Some of the agents with their labels, and entries that are markup already."""
+    entries = [named(list(agents).index(name), agents[name]) for name in names]
+    return items("legend", [*entries, *extra])
 
 
 def swatch(place: int) -> str:

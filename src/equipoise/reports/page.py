@@ -43,7 +43,7 @@ def write_report(results: Results, path: str | os.PathLike[str]) -> Path:
 def report(results: Results) -> str:
     """The page as text."""
     problems = digest(results)
-    agents = [agent.name for agent in results.agents]
+    agents = {agent.name: agent.label for agent in results.agents}
     canvas = Canvas()
     anchors = [f"problem-{index + 1}" for index in range(len(problems))]
     sections = [
@@ -89,7 +89,8 @@ def _header(results: Results, problems: Sequence[ProblemDigest], anchors: Sequen
         parts += ["<h2>What this shows</h2>", items("shows", shows)]
     if results.agents:
         rows = [
-            [named(index, agent.name), f"<code>{text(agent.made)}</code>"] for index, agent in enumerate(results.agents)
+            [named(index, agent.label), f"<code>{text(agent.made)}</code>"]
+            for index, agent in enumerate(results.agents)
         ]
         parts += ["<h3>Agents</h3>", table("Agents", [Column("agent", "wrap"), Column("made by", "wrap")], rows)]
     if results.failures:
@@ -143,6 +144,14 @@ def _footer(results: Results) -> str:
         " drawn. Holm's correction over all pairs of a problem keeps the chance of any false claim in it to at"
         f" most {100 * ALPHA:g} %.",
     ]
+    if results.guarantees:
+        methods.append(
+            "An explicit bound is the regret theorem of the agent's oracle with all its constants: it depends on the"
+            " numbers of states, pairs, outcomes and successors, on the diameter, and on the agent's threshold,"
+            " tolerance and δ, and holds with probability 1 − 3δ for all t at once. Agents have one whose regions"
+            " are the paper's or lie within them, whose planner is the paper's, and whose reward is the problem's, with"
+            " a Lipschitz constant."
+        )
     return (
         "<footer><h2>How it was computed</h2>"
         + "".join(f"<p>{prose(paragraph)}</p>" for paragraph in methods)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from equipoise.reports import words
 from equipoise.reports.charts import curve_chart, fraction, rate_guides, trigger_chart
@@ -17,7 +17,8 @@ from equipoise.reports.digest import (
     ceiling,
     resolution,
 )
-from equipoise.reports.markup import Canvas, items, named, prose, rule_swatch, square, text
+from equipoise.reports.guarantees import guarantee_part
+from equipoise.reports.markup import Canvas, items, legend, prose, rule_swatch, square, text
 from equipoise.reports.tables import final_table, optimum_part, speed_table
 from equipoise.reports.theme import PAGE
 
@@ -30,7 +31,7 @@ ENDED_BY = {
 }
 
 
-def problem_section(problem: ProblemDigest, agents: Sequence[str], anchor: str, canvas: Canvas, alone: bool) -> str:
+def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: str, canvas: Canvas, alone: bool) -> str:
     """All of one problem; if it is alone, the top of the page has said what it shows."""
     record = problem.record
     size = [words.count(record.n_states, "state"), words.count(record.n_pairs, "pair")]
@@ -45,6 +46,7 @@ def problem_section(problem: ProblemDigest, agents: Sequence[str], anchor: str, 
         parts += [
             _main_chart(problem, agents, canvas),
             final_table(problem, agents),
+            guarantee_part(problem, agents, canvas),
             _outcomes(problem, agents, canvas),
             _episodes(problem, agents, canvas),
             f'<div class="pair"><div>{optimum_part(problem)}</div><div>{speed_table(problem, agents)}</div></div>',
@@ -65,11 +67,6 @@ def _remarks(problem: ProblemDigest) -> list[str]:
     if problem.curves is not None and problem.end is not None and problem.end < max(problem.curves.frame["t"]):
         said.append(f"The agents are compared at t = {problem.end:,}, the last checkpoint that all of them have.")
     return [f'<p class="note">{prose(sentence)}</p>' for sentence in said]
-
-
-def _legend(agents: Sequence[str], names: Sequence[str], extra: Sequence[str] = ()) -> str:
-    entries = [named(agents.index(name), name) for name in names]
-    return items("legend", [*entries, *extra])
 
 
 def _names(curves: Curves) -> list[str]:
@@ -101,7 +98,7 @@ def _floor_words(curves: Curves, what: str, gap: float = 0.0) -> str:
     return said
 
 
-def _main_chart(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -> str:
+def _main_chart(problem: ProblemDigest, agents: Mapping[str, str], canvas: Canvas) -> str:
     curves, record = problem.curves, problem.record
     if curves is None:
         return ""
@@ -125,12 +122,12 @@ def _main_chart(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -
         caption += " Dashed rule: the optimum as far as it is known."
     heading = "Regret over time" if regret else "Value over time"
     return (
-        f"<h3>{heading}</h3>{_legend(agents, _names(curves), extra)}"
+        f"<h3>{heading}</h3>{legend(agents, _names(curves), extra)}"
         f"<figure>{canvas.place(chart, label, 340)}<figcaption>{prose(caption)}</figcaption></figure>"
     )
 
 
-def _outcomes(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -> str:
+def _outcomes(problem: ProblemDigest, agents: Mapping[str, str], canvas: Canvas) -> str:
     optimum, record = problem.record.optimum, problem.record
     panels = []
     if problem.distance is not None:
@@ -152,7 +149,7 @@ def _outcomes(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -> 
     )
     return (
         f"<h3>Average outcomes{' against the optimum' if optimum else ''}</h3>"
-        f"{_legend(agents, [agent.name for agent in problem.agents], extra)}"
+        f"{legend(agents, [agent.name for agent in problem.agents], extra)}"
         f'<div class="multiples n{len(panels)}">{figures}</div><p class="note">{prose(_outcome_words(problem))}</p>'
     )
 
@@ -174,7 +171,7 @@ def _outcome_words(problem: ProblemDigest) -> str:
     return said
 
 
-def _episodes(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -> str:
+def _episodes(problem: ProblemDigest, agents: Mapping[str, str], canvas: Canvas) -> str:
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
     if problem.episodes is None:
         return '<h3>Episodes</h3><p class="note">No agent here works in episodes.</p>'
@@ -192,7 +189,7 @@ def _episodes(problem: ProblemDigest, agents: Sequence[str], canvas: Canvas) -> 
     said += f" Without episodes, and left out: {words.listed(idle)}." if idle else ""
     return (
         '<h3>Episodes and what ended them</h3><div class="pair">'
-        f"<figure><figcaption><b>Episodes begun</b></figcaption>{_legend(agents, names)}"
+        f"<figure><figcaption><b>Episodes begun</b></figcaption>{legend(agents, names)}"
         f"{canvas.place(chart, label, 220)}</figure>"
         f"<figure><figcaption><b>What ended them</b></figcaption>{keys}"
         f"{canvas.place(bars, f'What ended the episodes: {told}', 46 * len(names) + 40)}</figure></div>"

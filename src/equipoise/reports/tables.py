@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from equipoise.reports import words
 from equipoise.reports.charts import fraction
@@ -15,7 +15,7 @@ from equipoise.studies.results import Optimum
 _MOST_VERDICTS = 5
 
 
-def final_table(problem: ProblemDigest, agents: Sequence[str]) -> str:
+def final_table(problem: ProblemDigest, agents: Mapping[str, str]) -> str:
     """Final regret or value with slopes, and who is better than whom."""
     regret = problem.measure == "regret"
     against = {pair.second: pair for pair in words.against_best(problem)}  # nearest first
@@ -27,7 +27,7 @@ def final_table(problem: ProblemDigest, agents: Sequence[str]) -> str:
         columns += [Column("best is better on", "n"), Column("corrected p", "n")]
     rows = []
     for agent in problem.agents:
-        row = [named(agents.index(agent.name), agent.name), str(agent.final.n)]
+        row = [named(list(agents).index(agent.name), agent.label), str(agent.final.n)]
         row.append(text(words.plus_minus(agent.final)) + ("" if problem.end else f" at {agent.t:,}"))
         if regret:
             row += [text(words.slope(agent.slope)), fraction(agent.rate) if agent.rate is not None else "none"]
@@ -121,7 +121,7 @@ def _price_words(optimum: Optimum) -> str:
     return said
 
 
-def speed_table(problem: ProblemDigest, agents: Sequence[str]) -> str:
+def speed_table(problem: ProblemDigest, agents: Mapping[str, str]) -> str:
     """Steps per second, and the work of the planner."""
     columns = [Column("agent"), Column("median", "n"), Column("range", "n"), Column("sweeps", "n")]
     rows = []
@@ -129,7 +129,7 @@ def speed_table(problem: ProblemDigest, agents: Sequence[str]) -> str:
         speed = ["not measured", ""]
         if agent.speed is not None:
             speed = [words.steps_per_second(agent.speed.median), words.speeds(agent.speed.slowest, agent.speed.fastest)]
-        rows.append([named(agents.index(agent.name), agent.name), *speed, f"{agent.sweeps:,.0f}"])
+        rows.append([named(list(agents).index(agent.name), agent.label), *speed, f"{agent.sweeps:,.0f}"])
     return (
         f"<h3>Speed</h3>{table(f'Steps per second on {problem.record.name}', columns, rows)}"
         '<p class="note">Steps per second over whole runs, compilation apart: median and range over seeds. '

@@ -213,10 +213,11 @@ def _leader(problem: ProblemDigest, best: AgentDigest) -> str:
     figure = plus_minus(best.final)
     if problem.measure == "regret" and 0 != best.final.mean <= resolution(problem.record):
         figure += ", which is zero to within the accuracy of the optimum"
+    name = f"{best.name} ({best.caveat})" if best.caveat else best.name
     if len(problem.agents) == 1:
-        return f"{best.name} has {problem.measure} {figure} {at} {seeds}."
+        return f"{name} has {problem.measure} {figure} {at} {seeds}."
     extreme = "lowest regret" if problem.measure == "regret" else "highest value"
-    return f"{best.name} has the {extreme} {at}: {figure} {seeds}."
+    return f"{name} has the {extreme} {at}: {figure} {seeds}."
 
 
 def _differences(problem: ProblemDigest) -> list[str]:

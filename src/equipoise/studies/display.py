@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.errors import FileError
-from equipoise.studies.results import Optimum
+from equipoise.studies.results import Optimum, labelled
 from equipoise.studies.runner import Progress, Show
 
 _MOST: Final = 12  # running runs that are listed
@@ -103,7 +103,7 @@ def _picture(progress: Progress) -> RenderableType:
         optimum = optima[task.problem]
         table.add_row(
             Text(task.problem),
-            Text(task.agent),
+            Text(labelled(task.agent, progress.plan.agents[task.problem, task.agent].caveat)),
             str(task.seed),
             f"{beat['t'] / task.steps:.0%}" if beat else "",
             _speed(beat["speed"]) if beat else "",

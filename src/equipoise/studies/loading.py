@@ -99,6 +99,7 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
         versions=tuple(sorted({str(record.about["versions"]["equipoise"]) for record in records})),
         description=plan.description,
         planned=frozenset((problem, agent) for problem, agent, _ in plan.pairs),
+        guarantees=plan.bounds(),
     )
 
 

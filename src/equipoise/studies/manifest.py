@@ -6,12 +6,12 @@ and whatever has become of the files that the study was made of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from equipoise._version import VERSION
 from equipoise.studies.plan import Plan
-from equipoise.studies.results import AgentRecord, Optimum, ProblemRecord
+from equipoise.studies.results import AgentRecord, Guarantee, Optimum, ProblemRecord
 from equipoise.studies.vocabulary import table, words
 
 
@@ -32,6 +32,8 @@ class Manifest:
         problem, agent, and the exponent of the theorem that covers them, or None.
     runs : list
         id, problem, agent and seed.
+    guarantees : list of dict
+        problem, agent, and what `Guarantee` holds; none in the manifests of earlier versions.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Manifest:
     agents: list[dict[str, Any]]
     pairs: list[tuple[str, str, float | None]]
     runs: list[tuple[str, str, str, int]]
+    guarantees: list[dict[str, Any]] = field(default_factory=list)
 
     def problem(self, index: int, optimum: Optimum | None) -> ProblemRecord:
         """A problem, with its optimum."""
@@ -49,6 +52,10 @@ class Manifest:
     def agent_records(self) -> tuple[AgentRecord, ...]:
         """The agents."""
         return tuple(AgentRecord(**agent) for agent in self.agents)
+
+    def bounds(self) -> dict[tuple[str, str], Guarantee]:
+        """The explicit bounds, by problem and agent."""
+        return {(said["problem"], said["agent"]): _guarantee(said) for said in self.guarantees}
 
 
 def manifest(plan: Plan) -> Manifest:
@@ -69,7 +76,30 @@ def manifest(plan: Plan) -> Manifest:
             }
             for problem in plan.problems
         ],
-        agents=[{"name": agent.title(), "made": words(agent.table())} for agent in plan.study.agents],
+        agents=[
+            {"name": agent.title(), "made": words(agent.table()), "caveat": _caveat(plan, agent.title())}
+            for agent in plan.study.agents
+        ],
         pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
         runs=[(run.id, run.problem, run.agent, run.seed) for run in plan.runs],
+        guarantees=[
+            {"problem": problem, "agent": name, **asdict(agent.guarantee)}
+            for (problem, name), agent in plan.agents.items()
+            if agent.guarantee is not None
+        ],
+    )
+
+
+def _caveat(plan: Plan, name: str) -> str:
+    """That of an agent, on whichever problem it has one."""
+    return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
+
+
+def _guarantee(said: dict[str, Any]) -> Guarantee:
+    return Guarantee(
+        probability=said["probability"],
+        largest=said["largest"],
+        bounds=tuple((t, bound) for t, bound in said["bounds"]),
+        telling=said["telling"],
+        limit=said["limit"],
     )

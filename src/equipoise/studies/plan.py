@@ -30,7 +30,9 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.knapsack import Knapsack
+from equipoise.studies.guarantees import find_guarantee
 from equipoise.studies.policies import find_policy
+from equipoise.studies.results import Guarantee
 from equipoise.studies.spec import AgentSpec, Problem, Study
 from equipoise.studies.vocabulary import Context, agent_kinds, make, make_reward, make_world, table
 from equipoise.theory.regret import rate
@@ -60,6 +62,8 @@ class PlannedAgent:
     table: dict[str, Any]  # with its policy found
     described: dict[str, Any]  # all that determines it
     rate: float | None  # the exponent of the theorem that covers it
+    caveat: str  # what is to be said wherever its results are shown
+    guarantee: Guarantee | None  # the explicit bound on its regret; found if the plan is to be run
 
 
 @final
@@ -118,8 +122,8 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
     origin : Path, optional
         The file that it was read from: errors name it, and the paths of worlds in files start from its folder.
     ready : bool
-        Whether it is to be run: policies by name are then found, and each agent takes a step in each world, which also
-        compiles its kernels. Results can be read without.
+        Whether it is to be run: policies by name and explicit bounds are then found, and each agent takes a step in
+        each world, which also compiles its kernels. Results can be read without.
     """
     if not isinstance(study, Study):
         raise StudyError(f"study: got {type(study).__name__}; a Study is needed, such as read_study(path) gives")
@@ -131,7 +135,7 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         for i, agent in enumerate(study.agents):
             place = f"{before}agents[{i}]"
             if agent.problems is None or problem.name in agent.problems:
-                agents[problem.name, agent.title()] = _agent(agent, problem, study.steps, place, ready)
+                agents[problem.name, agent.title()] = _agent(agent, problem, study, place, ready)
     optima = {problem.id: problem for problem in problems}
     return Plan(
         study=study,
@@ -189,7 +193,7 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
     )
 
 
-def _agent(agent: AgentSpec, problem: PlannedProblem, steps: int, where: str, ready: bool) -> PlannedAgent:
+def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, ready: bool) -> PlannedAgent:
     said = agent.table()
     policy = said.get("policy")
     if isinstance(policy, Mapping):
@@ -197,7 +201,7 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, steps: int, where: str, re
         if ready:
             said["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
     try:
-        made = make_agent(said, problem.model, problem.reward, steps, 0, where)
+        made = make_agent(said, problem.model, problem.reward, study.steps, 0, where)
         described = _described(made) | {"reward": _described(made.reward)}
         if ready:
             made._run(problem.model, stream(problem.model, 0), 1)
@@ -207,18 +211,25 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, steps: int, where: str, re
         described["policy"] = _plain(policy)
     if "seed" not in said:
         described.pop("seed", None)
-    return PlannedAgent(agent.title(), said, described, _rate(made, problem.reward))
+    own = _described(made.reward) == _described(problem.reward)
+    return PlannedAgent(
+        name=agent.title(),
+        table=said,
+        described=described,
+        rate=_rate(made, problem.reward, own),
+        caveat=made.caveat,
+        guarantee=find_guarantee(made, problem.model, study.marks()) if ready and own else None,
+    )
 
 
-def _rate(agent: Agent, reward: Reward) -> float | None:
+def _rate(agent: Agent, reward: Reward, own: bool) -> float | None:
     """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents.
 
     For an entropy whose smoothing follows time, Frank-Wolfe has 1/3 too, by (6.3). An agent that maximises another
     reward than the problem's has none.
     """
     if isinstance(agent, KnapsackAgent):
-        return -1.0 / 3.0
-    own = isinstance(agent, TocUCRL2) and _described(agent.reward) == _described(reward)
+        return None if agent.caveat else -1.0 / 3.0
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
         return None
     if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold

@@ -19,11 +19,20 @@ The table has one row a run and checkpoint:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars
+
+
+def labelled(name: str, caveat: str) -> str:
+    """An agent's name, with what is to be said wherever its results are shown.
+
+    >>> labelled("PSRL", "without a proof here"), labelled("TOC-UCRL2", "")
+    ('PSRL — without a proof here', 'TOC-UCRL2')
+    """
+    return f"{name} — {caveat}" if caveat else name
 
 
 @dataclass(frozen=True)
@@ -55,10 +64,41 @@ class ProblemRecord:
 
 @dataclass(frozen=True)
 class AgentRecord:
-    """An agent of the study: how it is called, and how it is made, e.g. TocUCRL2(threshold=1.0)."""
+    """An agent of the study: how it is called, how it is made, e.g. TocUCRL2(threshold=1.0), and what to beware of."""
 
     name: str
     made: str
+    caveat: str = ""  # such as that no guarantee covers it
+
+    @property
+    def label(self) -> str:
+        """Its name, with its caveat."""
+        return labelled(self.name, self.caveat)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The explicit bound on the regret of an agent on a problem.
+
+    Attributes
+    ----------
+    probability : float
+        With which it holds, for all t at once.
+    largest : float
+        L ||1_K||: no regret is larger, whatever the agent does.
+    bounds : tuple
+        (t, the bound at t) for every checkpoint; empty if the world is too large for its diameter to be computed.
+    telling : int or None
+        The time from which on the bound is below `largest`, and so says something; None if it is not, up to `limit`.
+    limit : int
+        10^18, or the steps that the agent is made for.
+    """
+
+    probability: float
+    largest: float
+    bounds: tuple[tuple[int, float], ...]
+    telling: int | None
+    limit: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +137,8 @@ class Results:
         Of the study.
     planned : frozenset
         The pairs (problem, agent) that meet in the study.
+    guarantees : dict
+        (problem, agent) to the explicit bound on its regret, if there is one.
     """
 
     name: str
@@ -111,3 +153,4 @@ class Results:
     versions: tuple[str, ...]
     description: str = ""
     planned: frozenset[tuple[str, str]] = frozenset()
+    guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)

@@ -208,7 +208,8 @@ def _read(path: Path, kind: type[_T]) -> _T | None:
         content: dict[str, Any] = said["content"]
         if said["sha256"] != _checksum(content):
             raise ValueError("its checksum is not right")
-        parts: dict[str, Any] = {field.name: content[field.name] for field in fields(kind)}
+        known = [field.name for field in fields(kind) if field.name in content]  # an earlier version knew fewer
+        parts: dict[str, Any] = {name: content[name] for name in known}
         return kind(**parts)
     except FileNotFoundError:
         return None

@@ -13,6 +13,7 @@ from typing import final
 from equipoise._numbers import real, whole
 from equipoise.agents.schedules import Schedule
 from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.errors import ParameterError
 from equipoise.models.base import Model
@@ -122,11 +123,17 @@ class Setting:
 
     @classmethod
     def of(cls, agent: TocUCRL2) -> Setting:
-        """Read it off an agent; one with other regions, or with warm starts, is refused, for no bound is about it."""
+        """Read it off an agent; one with other regions, or with warm starts, is refused, for no bound is about it.
+
+        The regions may be the paper's or `Adaptive` ones, which hold the truth with the same probability and lie within
+        the paper's (docs/confidence.md): the proofs use nothing else of them.
+        """
         if not isinstance(agent, TocUCRL2):
             raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
-        if not isinstance(agent.confidence, Bernstein):
-            raise ParameterError(f"agent: the bounds are for the paper's regions, and it has {agent.confidence!r}")
+        if not isinstance(agent.confidence, Bernstein | Adaptive):
+            raise ParameterError(
+                f"agent: the bounds are for the paper's regions and those within them, and it has {agent.confidence!r}"
+            )
         if agent.planner.warm_start:
             raise ParameterError("agent: the bounds are for plans that start from zero, and it has warm starts")
         threshold, tolerance = agent.threshold, agent.tolerance

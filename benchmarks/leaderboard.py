@@ -1,0 +1,211 @@
+"""The leaderboard as a page: the results of studies/leaderboard.toml, and of the peers' race if there are any.
+
+    python -m benchmarks.leaderboard out/leaderboard out/peers.json docs/leaderboard.md
+
+Regret is opt - g(average outcomes); times T it is in units of reward. Means are over seeds, and what follows ± is the
+half-width of a 95 % interval (Student's). A ratio is one of means, and is left out where the mean below the line is not
+larger than twice its own half-width: there the known model's regret is noise.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+import equipoise as eq
+
+KNOWN: Final = "known model"
+BASE: Final = "Adaptive"
+REGIONS: Final = (
+    "Bernstein", "L1", "L1, Laplace", "EmpiricalBernstein", "Adaptive", "PosteriorSampling", "PosteriorSampling, 3",
+    "Adaptive / 10",
+)  # fmt: skip
+THRESHOLDS: Final = ("Adaptive, Q ~ τ^-¼", "Adaptive, Q ~ span", "Adaptive, Q ~ τ^¼", "Adaptive, Q = ∞")
+TOLERANCES: Final = ("Adaptive, ε = .1/√τ", "Adaptive, ε = 1/τ", "Adaptive, warm starts")
+PEERS: Final = {"river 6": "riverswim-6", "river 20": "riverswim-20", "river 50": "riverswim-50", "random": "garnet-10"}
+PEERS_AT: Final = 100_000
+
+Vector = NDArray[np.float64]
+Cell = Callable[[str, str], str]
+
+
+class Board:
+    """The numbers of the study, by problem and agent."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+        self.problems: list[str] = frame["problem"].unique(maintain_order=True).to_list()
+        self.last = int(frame["t"].max())  # type: ignore[arg-type]
+
+    def column(self, problem: str, agent: str, column: str, at: int) -> Vector:
+        """One number a seed; empty if that agent did not meet that problem."""
+        chosen = (pl.col("problem") == problem) & (pl.col("agent") == agent) & (pl.col("t") == at)
+        found: Vector = self.frame.filter(chosen).sort("seed")[column].to_numpy().astype(np.float64)
+        return found
+
+    def regret(self, problem: str, agent: str) -> Vector:
+        """At the end."""
+        return self.column(problem, agent, "regret", self.last)
+
+    def ratio(self, problem: str, agent: str, base: str) -> str:
+        """Of mean regrets at the end."""
+        above, below = self.regret(problem, agent), self.regret(problem, base)
+        if not above.size:
+            return ""
+        clear = below.mean() > 2.0 * half_width(below)
+        return f"{above.mean() / below.mean():.3g}" if clear else "–"
+
+
+def half_width(x: Vector) -> float:
+    """Of the 95 % interval of the mean."""
+    return float(student.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)) if x.size > 1 else np.inf
+
+
+def spread(x: Vector) -> str:
+    """Mean and half-width, to whole numbers."""
+    return f"{x.mean():,.0f} ± {half_width(x):,.0f}" if x.size > 1 else f"{x.mean():,.0f}" if x.size else ""
+
+
+def small(x: Vector) -> str:
+    """Mean and half-width, to three digits of the mean."""
+    return f"{x.mean():.3g} ± {half_width(x):.1g}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """In Markdown, numbers to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def grid(problems: Sequence[str], agents: Sequence[str], cell: Cell) -> str:
+    """Problems down, agents across."""
+    return table(["problem", *agents], [[problem, *(cell(problem, agent) for agent in agents)] for problem in problems])
+
+
+def regions(board: Board) -> str:
+    """What each region costs."""
+    seeds = board.regret(board.problems[0], BASE).size
+    known = {problem: small(board.regret(problem, KNOWN)) for problem in board.problems}
+
+    def ratio(problem: str, agent: str) -> str:
+        return known[problem] if agent == KNOWN else board.ratio(problem, agent, KNOWN)
+
+    def cost(problem: str, agent: str) -> str:
+        more = board.regret(problem, agent) - board.regret(problem, KNOWN)
+        return spread(more * board.last)
+
+    return f"""## Regions
+
+Regret after {board.last:,} steps, {seeds} seeds: of the agent that knows the model, and as a multiple of it. Where its
+regret is not clearly above zero there is no such multiple (–).
+
+{grid(board.problems, [KNOWN, *REGIONS], ratio)}
+What learning cost, in units of reward: T × (regret − regret of the agent that knows the model), paired by seeds.
+
+{grid(board.problems, REGIONS, cost)}"""
+
+
+def thresholds(board: Board) -> str:
+    """What Q does."""
+    problems = [problem for problem in board.problems if board.regret(problem, THRESHOLDS[0]).size]
+
+    def episodes(problem: str, agent: str) -> str:
+        return f"{board.column(problem, agent, 'episodes', board.last).mean():,.0f}"
+
+    return f"""## Thresholds
+
+`Adaptive` regions; regret as a multiple of that with Q = L.
+
+{grid(problems, THRESHOLDS, lambda problem, agent: board.ratio(problem, agent, BASE))}
+The number of episodes.
+
+{grid(problems, [BASE, *THRESHOLDS], episodes)}"""
+
+
+def tolerances(board: Board) -> str:
+    """What the planner's tolerance does."""
+
+    def cell(problem: str, agent: str) -> str:
+        if not board.regret(problem, agent).size:
+            return ""
+        own, base = (board.column(problem, name, "seconds", board.last) for name in (agent, BASE))
+        return f"{board.ratio(problem, agent, BASE)}, {own.mean() / base.mean():.2g}"
+
+    return f"""## Tolerances, and warm starts
+
+`Adaptive` regions; regret, and time, as multiples of those with the paper's 1/√τ from a start at zero.
+
+{grid(board.problems, TOLERANCES, cell)}"""
+
+
+def restarts(board: Board) -> str:
+    """What keeping the counts does."""
+    problems = [problem for problem in board.problems if board.regret(problem, "recommended").size]
+    return f"""## Restarts
+
+Rewards that are not smooth: `recommended` keeps the counts when the oracle restarts; regret as a multiple of that of
+`Adaptive` regions that start from nothing each time.
+
+{grid(problems, ["recommended"], lambda problem, agent: board.ratio(problem, agent, BASE))}"""
+
+
+def scalar(board: Board, runs: Sequence[dict[str, Any]]) -> str:
+    """One outcome: ours and the peers'."""
+    ours = [KNOWN, *REGIONS]
+    rows = []
+    for problem, theirs in PEERS.items():
+        for agent in ours:
+            x = board.column(problem, agent, "regret", PEERS_AT) * PEERS_AT
+            seconds = board.column(problem, agent, "seconds", board.last)
+            rows.append([problem, f"`{agent}`", spread(x), str(x.size), speed(board.last * x.size, seconds.sum())])
+        same = [run for run in runs if run["problem"] == theirs and run["steps"] == PEERS_AT]
+        for learner in dict.fromkeys(run["learner"] for run in same):
+            done = [run for run in same if run["learner"] == learner and run["status"] == "done"]
+            if done:
+                x = np.array([run["regret"][-1] for run in done])
+                steps = sum(run["steps_done"] for run in done)
+                seconds = sum(run["cpu_seconds"] for run in done)
+                rows.append([problem, learner, spread(x), str(x.size), speed(steps, seconds)])
+    peer = runs[0]["peer"] if runs else "no peers were run"
+    return f"""## Scalar problems, and peers
+
+Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {peer} in plain letters, in an
+environment of their own on the same worlds (`python -m benchmarks.peers`). On a river the best policy itself has a
+standard deviation of some 270 a run. Speeds are steps a second of one process, ours over all {board.last:,} steps.
+
+{table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
+
+
+def speed(steps: int, seconds: float) -> str:
+    return f"{steps / seconds:,.0f}"
+
+
+def page(board: Board, runs: Sequence[dict[str, Any]]) -> str:
+    """All of it."""
+    parts = [regions(board), thresholds(board), tolerances(board), restarts(board), scalar(board, runs)]
+    return f"""# Leaderboard
+
+What each choice of [regions, thresholds and tolerances](confidence.md) is worth. The study is
+`studies/leaderboard.toml`; `make leaderboard` runs it and writes this page (Equipoise {eq.__version__}).
+`PosteriorSampling` is without a proof here, `Adaptive / 10` is `Scaled(Adaptive(), 0.1)`, which is not covered by the
+guarantee; all others hold the truth with probability 0.95.
+
+""" + "\n".join(parts)
+
+
+def main() -> None:
+    folder, peers, target = map(Path, sys.argv[1:4])
+    runs = json.loads(peers.read_text())["runs"] if peers.exists() else []
+    target.write_text(page(Board(eq.load_results(folder)), runs))
+
+
+if __name__ == "__main__":
+    main()
