@@ -401,13 +401,13 @@ def test_a_pair_that_the_agent_cannot_have_taken(saved):
     for name in ("round robin", "deterministic"):
         path = saved(name, pending=True)
         kind = NAMES.get(name, "stationary-agent")
-        header, arrays = read_npz(path, kind, 1)
+        header, arrays = read_npz(path, kind, 2)
         first = CASES[name].model.first_pair
         taken = arrays["memory.clock"][2]
         for pair in range(first[arrays["memory.clock"][1]], first[arrays["memory.clock"][1] + 1]):
             clock = arrays["memory.clock"].copy()
             clock[2] = pair
-            write_npz(path, arrays | {"memory.clock": clock}, header, kind, 1)
+            write_npz(path, arrays | {"memory.clock": clock}, header, kind, 2)
             if pair == taken:
                 assert load_any(path).pending
             else:

@@ -93,9 +93,15 @@ def test_list_has_every_public_name_and_parameter():
     assert set(data["worlds"]) == set(vocabulary.worlds())
     assert set(data["rewards"]) == set(eq.rewards.__all__) - {"Reward", "Custom"}
     assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])
-    assert {"TocUCRL2", "KnapsackAgent", "StationaryAgent", "RoundRobin", "FrankWolfeUCB", "ucrl2"} == set(
-        data["agents"]
-    )
+    assert {
+        "TocUCRL2",
+        "KnapsackAgent",
+        "StationaryAgent",
+        "RoundRobin",
+        "FrankWolfeUCB",
+        "ucrl2",
+        "recommended",
+    } == set(data["agents"])
     assert data["worlds"]["star"]["parameters"] == {"branches": "3", "diameter": "4"}
     assert data["rewards"]["BottomSum"]["parameters"] == {"n_outcomes": "the world's", "kappa": "needed"}
     assert all(about["summary"] for shelf in data.values() for about in shelf.values())

@@ -16,6 +16,7 @@ from numba import njit
 import equipoise as eq
 from equipoise._compile import call_for_two
 from equipoise.confidence import L1, Adaptive, Elementwise, EmpiricalBernstein, Scaled
+from equipoise.confidence import _bounds as bounds
 from equipoise.theory import coverage
 from tests.confidence.common import ANY, BINARY, most_misses
 from tests.reference import regions as dense
@@ -110,6 +111,90 @@ def test_the_mass_never_seen(p):
     assert missed <= most_misses(runs, LEVEL)
     if law.size == 2 and law[0] > 0.9:
         assert missed > 0.4 * LEVEL * runs  # half of the level is for the first state seen
+
+
+# --- the compiled bounds, one by one ---
+
+
+@njit
+def _compiled_failures(x, mean, level):
+    """How many streams leave Laplace's interval, and the exact ones from zeros and from ones, at some n."""
+    fails = np.zeros((3, x.shape[0]), dtype=np.bool_)
+    for i in range(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += x[i, j]
+            n = float(j + 1)
+            lower, upper = bounds.ends(n, total, level)
+            fails[0, i] |= abs(total / n - mean) > bounds.laplace(n, level)
+            fails[1, i] |= upper < mean
+            fails[2, i] |= lower > mean
+    return fails.sum(axis=1)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_compiled_laplace_and_ends_keep_their_levels(name):
+    mean, _, x = streams(name)
+    assert _compiled_failures(x, mean, LEVEL).max() <= most_misses(STREAMS, LEVEL)
+
+
+@njit
+def _compiled_spread_fails(x, begin, end, mean, level, factor):
+    """How many streams leave Bernstein's interval, its radius times a factor, for an n from begin to end.
+
+    The distance to be known is |sample's mean - mean| itself, so that nothing is left to other bounds.
+    """
+    missed = 0
+    for i in range(x.shape[0]):
+        total = 0.0
+        squares = 0.0
+        for j in range(end):
+            total += x[i, j]
+            squares += x[i, j] * x[i, j]
+            n = float(j + 1)
+            if n >= begin:
+                off = abs(total / n - mean)
+                if off > factor * bounds.spread(n, total, squares, level, off) + 1e-12:
+                    missed += 1
+                    break
+    return missed
+
+
+@pytest.mark.parametrize("name", ["seldom", "even", "0 or .5", "rarely 1, else .5", "uniform", "always .25"])
+def test_bernstein_within_one_epoch(name):
+    """Over all n it has much to spare, as most of its level is for other epochs; so look at one, at a level of its own.
+
+    In epoch j its three parts have the level d / ((j+1)(j+2)) each. Here d is (j+1)(j+2)/100, so they fail with .03
+    together. Half of the radius fails more often than that.
+    """
+    mean, _, draw = LAWS[name]
+    runs = 4 * STREAMS
+    x = draw(np.random.default_rng(8), (runs, 1100))
+    for about in (30, 300, 1000):
+        epoch = math.floor(math.log(about) / math.log(1.1))
+        begin, end = math.ceil(1.1**epoch), math.ceil(1.1 ** (epoch + 1)) - 1
+        level = (epoch + 1) * (epoch + 2) / 100
+        arguments = (x, begin, end, mean, level)
+        assert _compiled_spread_fails(*arguments, 1.0) <= most_misses(runs, 0.03)
+        if name == "even" and about > 30:  # below that the terms in 1/n are most of the radius
+            assert _compiled_spread_fails(*arguments, 0.5) > most_misses(runs, 0.03)
+
+
+def test_the_variance_within_one_epoch():
+    """The same for the bound on the deviation, by a law that is seldom far from its mean."""
+    mean, variance, draw = LAWS["seldom"]
+    runs, epoch = 4 * STREAMS, 82
+    begin, end = math.ceil(1.1**epoch), math.ceil(1.1 ** (epoch + 1)) - 1
+    x = draw(np.random.default_rng(9), (runs, end))
+    n = np.arange(1.0, end + 1)
+    total = np.cumsum(x, axis=1)
+    second = (total * (1 - 2 * mean) / n + mean**2)[:, begin - 1 :]  # of x - mean, as x is 0 or 1
+    n = n[begin - 1 :]
+    level = (epoch + 1) * (epoch + 2) / 100
+    found = dense.deviation_bound(n, second, 0.0, level)
+    assert (found < math.sqrt(variance)).any(axis=1).sum() <= most_misses(runs, 0.01)
+    naive = np.sqrt(second) + (found - np.sqrt(second)) / 2  # half of what is added to the sample's deviation
+    assert (naive < math.sqrt(variance)).any(axis=1).sum() > most_misses(runs, 0.01)
 
 
 # --- whole rules, compiled ---
@@ -208,8 +293,8 @@ def hard_worlds() -> dict[str, eq.Model]:
     certain = np.zeros((3, 2, 3))
     certain[[0, 1, 2], 0, [1, 2, 0]] = 1.0
     certain[[0, 1, 2], 1, [0, 1, 2]] = 1.0
-    n_leaves = 16
-    weights = np.array([2.0 ** -(i / 2) for i in range(n_leaves)])
+    n_leaves = 60
+    weights = np.array([2.0 ** -(i / 5) for i in range(n_leaves)])
     many = np.zeros((n_leaves + 1, 2, n_leaves + 1))
     many[0, 0, 1:], many[0, 1, 1:] = weights / weights.sum(), 1 / n_leaves
     many[1:, :, 0] = 1.0

@@ -79,9 +79,9 @@ def sample_variance(n: ArrayLike, total: ArrayLike, squares: ArrayLike) -> Array
 
 
 def spread(n: ArrayLike, total: ArrayLike, squares: ArrayLike, wide: ArrayLike, level: float) -> Array:
-    """Radius from the sample's variance: two sides and the variance, each at ``level``."""
+    """Radius from the sample's variance: two sides and the variance, each at ``level``; and the rounding of the sum."""
     s = deviation_bound(n, sample_variance(n, total, squares), wide, level)
-    return bernstein_of_variance(n, s**2, level)
+    return bernstein_of_variance(n, s**2, level) + 2.0**-53 * np.asarray(total)
 
 
 def ends(n: ArrayLike, total: ArrayLike, level: float) -> tuple[Array, Array]:

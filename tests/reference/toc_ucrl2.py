@@ -29,8 +29,10 @@ class Reference:
         An oracle of this package, or Doubling.
     Q
         The gradient threshold; a function of t for the anytime entropy.
+    Q_of_episode
+        In the place of Q: a function of tau(m) and of the span of the bias, asked once an episode.
     delta, tolerance
-        The paper's delta; EVI stops at 1/sqrt(tau(m)) for None, else at the number given.
+        The paper's delta; EVI stops at 1/sqrt(tau(m)) for None, else at the number given, or that function of tau(m).
     known
         ``{(state, action): mean outcomes}`` told in advance.
     known_model
@@ -57,16 +59,18 @@ class Reference:
         oracle: Oracle | Doubling,
         Q: float | Callable[[int], float],
         delta: float = 0.05,
-        tolerance: float | None = None,
+        tolerance: float | Callable[[int], float] | None = None,
         known: Mapping[tuple[int, int], ArrayLike] | None = None,
         known_model: tuple[ArrayLike, ArrayLike] | None = None,
         visit_rule: bool | None = None,
+        Q_of_episode: Callable[[int, float], float] | None = None,
     ) -> None:
         self.n_actions = tuple(n_actions)
         self.n_outcomes = n_outcomes
         self.norm = float(reward.norm) if hasattr(reward, "norm") else 1.0  # an anytime entropy: the 1-norm
         self.reward = reward
         self.Q = Q
+        self.Q_of_episode = Q_of_episode
         self.tolerance = tolerance
         self.known = {self._pair(s, a): mean for (s, a), mean in (known or {}).items()}
         self.visit_rule = known_model is None if visit_rule is None else visit_rule
@@ -155,8 +159,11 @@ class Reference:
         self.n_plus = np.maximum(1, self.visits)
         h_p, h_v = self._regions(tau)
         rewards = optimistic_rewards(self.oracle.theta, h_v)
-        epsilon = 1 / math.sqrt(tau) if self.tolerance is None else self.tolerance
+        tolerance = self.tolerance(tau) if callable(self.tolerance) else self.tolerance
+        epsilon = 1 / math.sqrt(tau) if tolerance is None else tolerance
         self.plan = extended_value_iteration(rewards, h_p.lo, h_p.hi, self.n_actions, epsilon)
+        if self.Q_of_episode is not None:
+            self.Q = self.Q_of_episode(tau, self.plan.bias_span)
         self.nu = np.zeros_like(self.visits)
         self.theta_ref = self.oracle.theta.copy()
         self.drift = 0.0

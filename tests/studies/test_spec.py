@@ -67,6 +67,54 @@ def test_every_component_can_be_an_object_or_a_table(tmp_path):
     assert agent.planner.warm_start
 
 
+def test_regions_and_schedules_from_objects_and_from_a_file_are_the_same(tmp_path):
+    confidence = eq.confidence.Scaled(eq.confidence.L1("laplace"), 0.5)
+    threshold, tolerance = eq.agents.Power(0.25, scale=2.0), eq.agents.Power(-1.0)
+    objects = AgentSpec(name="a", kind="TocUCRL2", confidence=confidence, threshold=threshold, tolerance=tolerance)
+    problem = Problem(name="p", world=eq.models.star(2, 2), reward=eq.rewards.Quadratic([0.5, 0.5]))
+    from_objects = Study(name="s", steps=10, seeds=1, problems=[problem], agents=[objects])
+    text = """
+        name = "s"
+        steps = 10
+        seeds = 1
+        [[problems]]
+        name = "p"
+        world = { kind = "star", branches = 2, diameter = 2 }
+        reward = { kind = "Quadratic", target = [0.5, 0.5] }
+        [[agents]]
+        name = "a"
+        kind = "TocUCRL2"
+        confidence = { kind = "Scaled", factor = 0.5, confidence = { kind = "L1", form = "laplace" } }
+        threshold = { kind = "Power", exponent = 0.25, scale = 2.0 }
+        tolerance = { kind = "Power", exponent = -1.0 }
+    """
+    from_file = read_study(written(tmp_path, text))
+    (a,), (b,) = make_plan(from_objects, ready=False).runs, make_plan(from_file, ready=False).runs
+    assert a.id == b.id
+    agent = b.make_agent(eq.rewards.Quadratic([0.5, 0.5]))
+    assert repr(agent.confidence) == repr(confidence)
+    assert (agent.threshold, agent.tolerance) == (threshold, tolerance)
+
+
+def test_a_schedule_that_is_none_is_refused(tmp_path):
+    agent = AgentSpec(name="a", kind="TocUCRL2", threshold="Spam")
+    problem = Problem(name="p", world="star", reward={"kind": "BottomSum", "kappa": 1})
+    with pytest.raises(StudyError, match=r"agents\[0\].threshold.kind: got 'Spam' .*one of Power, Span is needed"):
+        make_plan(Study(name="s", steps=10, seeds=1, problems=[problem], agents=[agent]), ready=False)
+
+
+def test_a_confidence_that_draws_has_the_seed_of_the_run():
+    agents = [
+        AgentSpec(name="p", kind="TocUCRL2", confidence="PosteriorSampling"),
+        AgentSpec(name="r", kind="recommended", guarantee=False),
+    ]
+    problem = Problem(name="p", world="riverswim", reward={"kind": "Linear", "weights": [1]})
+    plan = make_plan(Study(name="s", steps=10, seeds=[3, 8], problems=[problem], agents=agents), ready=False)
+    made = [run.make_agent(eq.rewards.Linear([1.0])) for run in plan.runs]
+    assert [agent.confidence.seed for agent in made] == [3, 3, 8, 8]
+    assert len({run.id for run in plan.runs}) == 2  # both are the same agent
+
+
 def test_what_the_problem_decides_is_filled_in():
     problems = [
         Problem(name="v", world={"kind": "ring", "length": 3, "visits": True}, reward="Entropy"),

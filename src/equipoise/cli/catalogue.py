@@ -30,6 +30,7 @@ _SHELVES: Final[Mapping[str, Callable[[], dict[str, vocabulary.Maker]]]] = {
     "oracles": vocabulary.oracle_kinds,
     "mirror maps": vocabulary.mirror_maps,
     "confidences": vocabulary.confidences,
+    "schedules": vocabulary.schedules,
     "agents": vocabulary.agent_kinds,
 }
 
@@ -40,7 +41,7 @@ def catalogue(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List worlds, rewards, oracles, mirror maps, confidences and agents, with their parameters.
+    """List worlds, rewards, oracles, mirror maps, confidences, schedules and agents, with their parameters.
 
     What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
     model that a confidence is told. A parameter that is needed must be given.

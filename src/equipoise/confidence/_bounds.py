@@ -23,6 +23,7 @@ ETA: Final = 1.1  # the ratio of epochs; between 1.05 and 1.2 the bound hardly c
 _LOG_ETA: Final = math.log(ETA)
 _LOG_PI: Final = math.log(math.pi)
 _NEWTON: Final = 60
+_HALF_ULP: Final = 2.0**-53  # n additions may be off by as many times that part of the sum
 
 
 @inlined
@@ -40,13 +41,16 @@ def stitched(n, delta):
 
 @inlined
 def spread(n, total, squares, delta, wide):
-    """Bernstein's radius with the sample's variance; fails with 3 delta. `wide` is a radius known to hold."""
+    """Bernstein's radius with the sample's variance; fails with 3 delta. `wide` is a radius known to hold.
+
+    From a billion visits on, the rounding of the sums counts as well.
+    """
     log = stitched(n, delta)
     x = math.sqrt(ETA * log / n)
     mean = total / n
     variance = max(0.0, squares / n - mean * mean)
     deviation = x / math.sqrt(2.0) + math.sqrt(variance + wide * wide + 0.5 * x * x)
-    return math.sqrt(2.0) * deviation * x + log / (3.0 * n)
+    return math.sqrt(2.0) * deviation * x + log / (3.0 * n) + _HALF_ULP * n * mean
 
 
 @inlined
@@ -89,7 +93,7 @@ def likelihood(n, total, delta):
     m = n - k
     level = math.log(delta) + math.lgamma(k + 0.5) + math.lgamma(m + 0.5) - math.lgamma(n + 1.0) - _LOG_PI
     top = 0.0
-    if k > 0.0 and m > 0.0:
+    if k / n > 0.0 and m > 0.0:  # k/n may be zero by underflow
         top = k * math.log(k / n) + m * math.log(m / n)
     near = math.sqrt(max(0.0, top - level) / (2.0 * n))  # Pinsker's inequality: the roots are not farther than that
     lower = 0.0

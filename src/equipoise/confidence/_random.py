@@ -29,7 +29,7 @@ def uniform(stream):
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(11)) + 0.5) * 2.0**-53
+    return (np.float64(z >> np.uint64(12)) + 0.5) * 2.0**-52
 
 
 @inlined

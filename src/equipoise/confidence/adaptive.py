@@ -54,6 +54,7 @@ class Adaptive(Elementwise):
     """Likelihood intervals for probabilities and outcomes, and a bound on the mass never seen."""
 
     guarantee = "1 - delta, for all times at once"
+    relaxation = 0.9  # the regions of what is certain shrink like 1/n, and are soon all but periodic
 
     @property
     def interval(self) -> Entry:

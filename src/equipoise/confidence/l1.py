@@ -10,7 +10,7 @@ r"""UCRL2's own regions: a ball in the 1-norm around the estimate of each pair's
     |v_k - v^_k| <= sqrt((1 + 1/n) log( sqrt(n+1) 2 K SA / delta ) / (2n)).
 
 The planner's inner maximum over a ball is that of UCRL2, so the agent with a linear reward, a threshold of
-infinity and "jaksch" is UCRL2 as it was published.
+infinity and "jaksch" is UCRL2 as it was published, but that mean outcomes are kept within [0, 1].
 """
 
 from __future__ import annotations

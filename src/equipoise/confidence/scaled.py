@@ -50,9 +50,13 @@ def _fill(  # type: ignore[no-untyped-def]
             continue
         for i in range(first[pair], first[pair + 1]):
             mean = 0.0
-            for j in range(block_first[pair], block_first[pair] + block_used[pair]):
-                if pool_state[j] == successor[i]:
-                    mean = pool_count[j] / n
+            place = block_first[pair] + i - first[pair]  # most list successors in the order in which they were seen
+            if i - first[pair] < block_used[pair] and pool_state[place] == successor[i]:
+                mean = pool_count[place] / n
+            else:
+                for j in range(block_first[pair], block_first[pair] + block_used[pair]):
+                    if pool_state[j] == successor[i]:
+                        mean = pool_count[j] / n
             lo[i] = mean + factor * (lo[i] - mean)
             hi[i] = mean + factor * (hi[i] - mean)
         rest[pair] *= factor
@@ -85,7 +89,7 @@ class Scaled(Confidence):
         self.factor = real(factor, "factor", error=ParameterError)
         if not 0 < self.factor <= 1:
             raise ParameterError(f"factor: got {factor}; it must lie in (0, 1]")
-        self.relaxation = confidence.relaxation
+        self.relaxation = min(0.9, confidence.relaxation)  # smaller regions are sooner all but periodic
 
     @property
     def kernel(self) -> Entry:

@@ -12,7 +12,7 @@ a run decides may be left out, and is filled in (`Context`):
     horizon                               the steps of the study
     model (of `Known`)                    the problem's world
     budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
-    seed (of an agent)                    the run's
+    seed (of an agent or a confidence)    the run's
 """
 
 from __future__ import annotations

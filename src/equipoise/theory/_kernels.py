@@ -135,8 +135,9 @@ def look(counts, region, truth, scratch, looks, row, midway):
                 p_used = max(p_used, used(x, 0.0, 0.0, rest))
             chance[truth.transition_state[i]] = 0.0
         if ball:
-            p_held = p_held and distance + together <= region.radius[pair]
-            p_used = max(p_used, (distance + together) / region.radius[pair])
+            if region.radius[pair] < 2.0:  # a ball of radius 2 holds every distribution
+                p_held = p_held and distance + together <= region.radius[pair]
+                p_used = max(p_used, (distance + together) / region.radius[pair])
         elif region.rest_sum[pair] < 1.0:
             p_held = p_held and together <= region.rest_sum[pair]
             p_used = max(p_used, used(together, 0.0, 0.0, region.rest_sum[pair]))

@@ -30,7 +30,8 @@ def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
     _check_call(model, agent, steps, seed)
     midway = agent._memory.clock[PLANNED] and agent._steps_left_in_phase() != 0
-    if midway and not agent._region.first[-1] and not agent._region.rest.any():
+    region = agent._region
+    if midway and not region.first[-1] and not region.rest.any() and not region.radius.any():
         raise ProtocolError(
             f"agent: it was loaded or copied at time {agent.t}, in the midst of an episode, and the regions of that "
             "episode are not kept; start from the beginning, or from the agent that planned it"
