@@ -32,6 +32,11 @@ THRESHOLDS: Final = ("Adaptive, Q ~ τ^-¼", "Adaptive, Q ~ span", "Adaptive, Q 
 TOLERANCES: Final = ("Adaptive, ε = .1/√τ", "Adaptive, ε = 1/τ", "Adaptive, warm starts")
 PEERS: Final = {"river 6": "riverswim-6", "river 20": "riverswim-20", "river 50": "riverswim-50", "random": "garnet-10"}
 PEERS_AT: Final = 100_000
+STAR: Final = (
+    eq.confidence.Bernstein(), eq.confidence.L1(), eq.confidence.L1("laplace"), eq.confidence.EmpiricalBernstein(),
+    eq.confidence.Adaptive(), eq.confidence.PosteriorSampling(), eq.confidence.Scaled(eq.confidence.Adaptive(), 0.1),
+)  # fmt: skip
+STAR_AT: Final = (1_000, 10_000, 100_000)
 
 Vector = NDArray[np.float64]
 Cell = Callable[[str, str], str]
@@ -184,13 +189,31 @@ standard deviation of some 270 a run. Speeds are steps a second of one process, 
 {table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
 
 
+def star() -> str:
+    """The star by which the regions are judged; nothing there is random but the posterior's draws."""
+    model, reward = eq.models.star(3, 4), eq.rewards.Quadratic([4 / 3] * 3)
+    best = eq.solve(model, reward)
+    known = eq.TocUCRL2(model.space, reward, threshold=1.0, confidence=eq.confidence.Known(model), tolerance=1e-9)
+    agents = [known] + [eq.TocUCRL2(model.space, reward, threshold=1.0, confidence=one) for one in STAR]
+    rows = []
+    for agent in agents:
+        run = eq.simulate(model, agent, STAR_AT[-1], checkpoints=STAR_AT, progress=True)
+        name = KNOWN if agent is known else f"`{agent.confidence!r}`"
+        rows.append([name, *(f"{regret:.3g}" for regret in run.regret(best))])
+    return f"""## The star of the paper's claim
+
+star(3, 4), g(w) = Σ w_k − (w_k − 1/3)²/2, Q = 1: regret after so many steps.
+
+{table(["regions", *(f"{t:,}" for t in STAR_AT)], rows)}"""
+
+
 def speed(steps: int, seconds: float) -> str:
     return f"{steps / seconds:,.0f}"
 
 
 def page(board: Board, runs: Sequence[dict[str, Any]]) -> str:
     """All of it."""
-    parts = [regions(board), thresholds(board), tolerances(board), restarts(board), scalar(board, runs)]
+    parts = [regions(board), thresholds(board), tolerances(board), restarts(board), star(), scalar(board, runs)]
     return f"""# Leaderboard
 
 What each choice of [regions, thresholds and tolerances](confidence.md) is worth. The study is
