@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.errors import StudyError
 from equipoise.studies import AgentSpec, Problem, Study, make_plan, read_study
+from equipoise.studies.policies import find_policy
 from tests.studies.common import SMALL, small, written
 
 
@@ -319,3 +321,12 @@ def test_any_study_survives_the_round_trip(tmp_path_factory, steps, seeds, thres
     again = read_study(written(tmp_path_factory.mktemp("toml"), study.toml()))
     assert again == study
     assert again.marks()[-1] == steps
+
+
+@pytest.mark.parametrize("kind", ["solve", "best_stationary"])
+def test_a_policy_whose_program_was_not_solved_is_refused(monkeypatch, kind):
+    model, reward = eq.models.bandit(2), eq.rewards.Linear([0.0, 1.0])
+    answer = dataclasses.replace(eq.solve(model, reward), status="inaccurate")
+    monkeypatch.setattr("equipoise.studies.policies.solve", lambda *_: answer)
+    with pytest.raises(StudyError, match="policy: its program was not solved: Benchmark.inaccurate"):
+        find_policy({"kind": kind}, model, reward, "policy")

@@ -38,11 +38,14 @@ def find_policy(said: Mapping[str, Any], model: Model, reward: Reward, where: st
     if "reward" in said:
         reward = make_reward(said["reward"], model, f"{where}.reward")
     try:
+        best = solve(model, reward)
+        if best.status != "optimal":
+            raise StudyError(f"its program was not solved: {best!r}; give the policy as a list of numbers")
         if kind == "solve":
-            policy = solve(model, reward).policy()
+            policy = best.policy()
         else:
             epsilon = real(said.get("epsilon", _EPSILON), "epsilon", error=StudyError)
-            policy = best_stationary(model, reward).policy(epsilon)
+            policy = best_stationary(model, reward, benchmark=best).policy(epsilon)
     except EquipoiseError as error:
         raise StudyError(f"{where}: {error}") from error
     return [float(probability) for probability in policy]
