@@ -36,6 +36,12 @@ STAR: Final = (
     eq.confidence.Bernstein(), eq.confidence.L1(), eq.confidence.L1("laplace"), eq.confidence.EmpiricalBernstein(),
     eq.confidence.Adaptive(), eq.confidence.PosteriorSampling(), eq.confidence.Scaled(eq.confidence.Adaptive(), 0.1),
 )  # fmt: skip
+RIVERS: Final[dict[str, Callable[[int], eq.confidence.Confidence]]] = {
+    "EmpiricalBernstein": lambda _: eq.confidence.EmpiricalBernstein(),
+    "Adaptive": lambda _: eq.confidence.Adaptive(),
+    "PosteriorSampling": lambda seed: eq.confidence.PosteriorSampling(seed=seed),
+}
+RIVER_SEEDS: Final = 100
 STAR_AT: Final = (1_000, 10_000, 100_000)
 
 Vector = NDArray[np.float64]
@@ -207,13 +213,41 @@ star(3, 4), g(w) = Σ w_k − (w_k − 1/3)²/2, Q = 1: regret after so many ste
 {table(["regions", *(f"{t:,}" for t in STAR_AT)], rows)}"""
 
 
+def rivers() -> str:
+    """The two rivers by which the regions are judged, over many seeds."""
+    reward = eq.rewards.Linear([1.0])
+    rows = []
+    for name, make in RIVERS.items():
+        row = [f"`{name}`"]
+        for states in (6, 20):
+            model = eq.models.riverswim(states)
+            best = eq.solve(model, reward)
+            agents = [eq.TocUCRL2(model.space, reward, confidence=make(seed)) for seed in range(RIVER_SEEDS)]
+            runs = [eq.simulate(model, agent, PEERS_AT, seed=seed) for seed, agent in enumerate(agents)]
+            row.append(spread(PEERS_AT * np.array([run.regret(best)[-1] for run in runs])))
+        rows.append(row)
+    return f"""## Two rivers
+
+Regret in units of reward after {PEERS_AT:,} steps, {RIVER_SEEDS} seeds.
+
+{table(["regions", "6 states", "20 states"], rows)}"""
+
+
 def speed(steps: int, seconds: float) -> str:
     return f"{steps / seconds:,.0f}"
 
 
 def page(board: Board, runs: Sequence[dict[str, Any]]) -> str:
     """All of it."""
-    parts = [regions(board), thresholds(board), tolerances(board), restarts(board), star(), scalar(board, runs)]
+    parts = [
+        regions(board),
+        thresholds(board),
+        tolerances(board),
+        restarts(board),
+        star(),
+        rivers(),
+        scalar(board, runs),
+    ]
     return f"""# Leaderboard
 
 What each choice of [regions, thresholds and tolerances](confidence.md) is worth. The study is

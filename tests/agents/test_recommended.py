@@ -48,3 +48,17 @@ def test_it_learns_a_river_on_which_the_papers_regions_learn_nothing():
         papers.append(eq.simulate(model, eq.TocUCRL2(model.space, reward), 30_000, seed=seed).regret(best)[-1])
     assert min(papers) > best.value - 0.01  # no more than the left end
     assert max(ours) < best.value / 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"reward": None}, "reward: got NoneType"),
+        ({"guarantee": "x"}, "guarantee: got 'x'"),
+        ({"seed": -1}, "seed: got -1"),
+        ({"space": 3}, "space: got int"),
+    ],
+)
+def test_what_is_wrong_is_named(arguments, message):
+    with pytest.raises(eq.EquipoiseError, match=message):
+        eq.recommended(**({"space": SPACE, "reward": rewards.Quadratic([0.5] * 3)} | arguments))

@@ -309,3 +309,15 @@ def test_it_says_that_nothing_is_proven():
     assert PosteriorSampling().caveat
     assert maker(eq.models.garnet(5, 3, 3, 3, seed=1)).caveat == PosteriorSampling.caveat
     assert not Adaptive().caveat
+
+
+def test_a_plan_that_fails_draws_nothing():
+    model = eq.models.riverswim(6)
+    planner = eq.planning.Planner(limit=1)
+    agent = eq.TocUCRL2(
+        model.space, eq.rewards.Linear([1.0]), confidence=PosteriorSampling(seed=4), tolerance=1e-9, planner=planner
+    )
+    before = agent._memory.stream.copy()
+    with pytest.raises(eq.errors.ConvergenceError):
+        agent.act(0)
+    assert np.array_equal(agent._memory.stream, before)

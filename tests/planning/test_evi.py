@@ -95,12 +95,14 @@ def test_inner_maximum_with_a_bound_on_all_that_is_not_listed(seed, share):
 
 
 @settings(max_examples=100, deadline=None)
-@given(seed=st.integers(0, 2**32), n_states=st.integers(1, 9), radius=st.floats(1e-6, 2))
-def test_inner_maximum_over_a_ball(seed, n_states, radius):
+@given(seed=st.integers(0, 2**32), n_states=st.integers(1, 9), radius=st.floats(1e-6, 2), whole=st.booleans())
+def test_inner_maximum_over_a_ball(seed, n_states, radius, whole):
+    """The centre is a distribution, or lacks no more to one than the radius."""
     rng = np.random.default_rng(seed)
     listed = rng.permutation(n_states)[: rng.integers(1, n_states + 1)]
     centre = np.zeros(n_states)
-    centre[listed] = rng.dirichlet(np.full(listed.size, 0.5))
+    mass = 1.0 if whole else max(0.0, 1.0 - radius * rng.random())
+    centre[listed] = mass * rng.dirichlet(np.full(listed.size, 0.5))
     u = np.round(rng.normal(size=n_states), rng.integers(0, 4))
     region = Region(
         first=np.array([0, listed.size]), successor=listed.astype(np.int64), lo=centre[listed], hi=centre[listed],

@@ -117,6 +117,44 @@ def test_a_confidence_that_draws_has_the_seed_of_the_run():
     assert len({run.id for run in plan.runs}) == 2  # both are the same agent
 
 
+@pytest.mark.parametrize(
+    ("unsaid", "said"),
+    [
+        ({"confidence": "PosteriorSampling"}, {"confidence": {"kind": "PosteriorSampling", "seed": 0}}),
+        (
+            {"confidence": {"kind": "Scaled", "factor": 0.5, "confidence": "PosteriorSampling"}},
+            {"confidence": {"kind": "Scaled", "factor": 0.5, "confidence": {"kind": "PosteriorSampling", "seed": 0}}},
+        ),
+    ],
+)
+def test_a_seed_that_is_said_is_not_that_of_the_run(unsaid, said):
+    problem = Problem(name="p", world="riverswim", reward={"kind": "Linear", "weights": [1]})
+    agents = [AgentSpec(name="unsaid", kind="TocUCRL2", **unsaid), AgentSpec(name="said", kind="TocUCRL2", **said)]
+    plan = make_plan(Study(name="s", steps=10, seeds=[0, 1], problems=[problem], agents=agents), ready=False)
+    assert len({run.id for run in plan.runs}) == 4
+    made = [run.make_agent(eq.rewards.Linear([1.0])).confidence for run in plan.runs]
+    inner = [getattr(confidence, "confidence", confidence) for confidence in made]
+    assert [confidence.seed for confidence in inner] == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "covered"),
+    [
+        ({}, True),
+        ({"tolerance": 1e-2}, True),  # 1/sqrt(10^4)
+        ({"tolerance": 1.1e-2}, False),
+        ({"tolerance": eq.agents.Power(-1.0)}, True),
+        ({"tolerance": eq.agents.Power(-0.4)}, False),
+        ({"tolerance": eq.agents.Power(-0.5, scale=2.0)}, False),
+    ],
+)
+def test_no_theorem_covers_plans_that_are_coarser_than_the_papers(tolerance, covered):
+    problem = Problem(name="p", world="star", reward={"kind": "Quadratic", "target": [0.3, 0.3, 0.3]})
+    agent = AgentSpec(name="a", kind="TocUCRL2", **tolerance)
+    plan = make_plan(Study(name="s", steps=10**4, seeds=1, problems=[problem], agents=[agent]), ready=False)
+    assert plan.agents["p", "a"].rate == (-0.5 if covered else None)
+
+
 def test_what_the_problem_decides_is_filled_in():
     problems = [
         Problem(name="v", world={"kind": "ring", "length": 3, "visits": True}, reward="Entropy"),
@@ -328,5 +366,5 @@ def test_a_policy_whose_program_was_not_solved_is_refused(monkeypatch, kind):
     model, reward = eq.models.bandit(2), eq.rewards.Linear([0.0, 1.0])
     answer = dataclasses.replace(eq.solve(model, reward), status="inaccurate")
     monkeypatch.setattr("equipoise.studies.policies.solve", lambda *_: answer)
-    with pytest.raises(StudyError, match="policy: its program was not solved: Benchmark.inaccurate"):
+    with pytest.raises(StudyError, match=r"policy: its program was not solved: Benchmark\(inaccurate"):
         find_policy({"kind": kind}, model, reward, "policy")

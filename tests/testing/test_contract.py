@@ -70,6 +70,46 @@ class Silent(Hoeffding):
     guarantee = ""
 
 
+class Speechless(Hoeffding):
+    @property
+    def guarantee(self) -> str:  # type: ignore[override]
+        raise AttributeError
+
+
+class Undecorated(Hoeffding):
+    @property
+    def interval(self) -> Any:
+        return np.sqrt
+
+
+class Wordy(Hoeffding):
+    @property
+    def floats(self) -> Any:
+        return ["one"]
+
+
+class Fractional(Hoeffding):
+    @property
+    def ints(self) -> Any:
+        return np.array([0.5])
+
+
+class Unmade(Hoeffding):
+    def arguments(self) -> Mapping[str, Any]:
+        return {"size": 7.0}
+
+
+@interval_entry
+def _nothing(tau, delta, count, binary, n, total, squares, floats, bounds):
+    pass
+
+
+class Idle(Hoeffding):
+    @property
+    def interval(self) -> Entry:
+        return _nothing
+
+
 class Forgetful(Hoeffding):
     def arguments(self) -> Mapping[str, Any]:
         return {"factor": 7.0}
@@ -93,8 +133,14 @@ def _spill(
             if known_mask[pair] != 0 and ints[0] != 1:
                 v_lo[k] = known_outcomes[k]
                 v_hi[k] = known_outcomes[k]
-        first[pair + 1] = 0
+        first[pair + 1] = first[pair]
         rest[pair] = 1.0
+        if ints[0] == 5:
+            for i in range(block_first[pair], block_first[pair] + block_used[pair]):
+                successor[first[pair + 1]] = pool_state[i]
+                lo[first[pair + 1]] = 0.0
+                hi[first[pair + 1]] = 1.0
+                first[pair + 1] += 1
     if ints[0] == 0:
         lo[0] = 0.0  # one place more than the region has, before anything is seen
     if ints[0] == 2:
@@ -106,7 +152,10 @@ def _spill(
 
 
 class Whole(Confidence):
-    """All that is possible, but for one slip: 0 writes too far, 1 ignores what is known, 2 counts, 3 leaves nothing."""
+    """All that is possible, but for one slip: 0 writes too far, 1 ignores what is known, 2 counts, 3 leaves nothing.
+
+    With 4 there is none, and with 5 what was seen is listed.
+    """
 
     guarantee = "certain"
 
@@ -129,6 +178,12 @@ BROKEN = [
     (Silent(), "says_what_it_is", "guarantee: a text is needed"),
     (Forgetful(), "says_what_it_is", "made from them again is another"),
     (Impatient(), "says_what_it_is", "relaxation: got 0.0"),
+    (Speechless(), "says_what_it_is", "guarantee: a text is needed"),
+    (Undecorated(), "says_what_it_is", "interval: got .*sqrt.*; declare it with @interval_entry"),
+    (Wordy(), "says_what_it_is", "its floats must be numbers"),
+    (Fractional(), "says_what_it_is", "its ints whole ones"),
+    (Unmade(), "says_what_it_is", "unexpected keyword argument 'size'"),
+    (Idle(), "is_well_formed", "no intervals? within"),
     (Hoeffding(shift=0.1), "is_well_formed", "no intervals? within"),
     (Hoeffding(factor=0.0, least=1e-4), "holds_the_truth", "the truth was missed in 100 of 100 runs"),
     (Hoeffding(least=0.4), "learns", "from the truth after 50 steps"),
@@ -148,6 +203,18 @@ def test_a_broken_clause_is_found(confidence, clause, message):
 
 def test_one_of_somebody_else_passes_as_a_whole():
     check_confidence(Hoeffding())
+    check_confidence(Hoeffding(factor=1))  # a whole number where a kernel reads floats
+
+
+def test_what_a_confidence_leaves_alone_is_not_scaled_again_and_again():
+    scaled = C.Scaled(Whole(5), 0.5)
+    for clause in ("is_well_formed", "is_a_function_of_the_counts"):
+        CLAUSES[clause](scaled)
+    model = eq.models.riverswim(3)
+    agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=scaled)
+    eq.simulate(model, agent, 3000)
+    assert len(agent.episodes.start) > 3
+    assert {0.5} <= set(agent._region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
 
 
 def test_anything_else_is_refused():

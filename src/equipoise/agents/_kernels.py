@@ -150,6 +150,8 @@ def plan(counts, memory, records, buffers, region, work, rules, ended):
         if not abs(memory.theta[k]) < np.inf:
             return NOT_FINITE
     n_states = memory.policy.shape[0]
+    for i in range(memory.stream.shape[0]):
+        buffers.stream[i] = memory.stream[i]
     fill(
         rules.confidence, tau, rules.delta, n_states, rules.known_mask, rules.known_outcomes, counts, rules.floats,
         rules.ints, memory.stream, region,
@@ -162,6 +164,8 @@ def plan(counts, memory, records, buffers, region, work, rules, ended):
         region.radius, buffers.reward, tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation, buffers.bias,
         work.order, work.rank, work.prefix, work.scratch, work.u_next, buffers.policy, work.found,
     ):  # fmt: skip
+        for i in range(memory.stream.shape[0]):  # as if nothing had been drawn
+            memory.stream[i] = buffers.stream[i]
         return NOT_CONVERGED
     for pair in range(counts.visits.shape[0]):
         counts.visits[pair] += counts.fresh[pair]

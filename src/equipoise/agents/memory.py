@@ -51,6 +51,7 @@ class Buffers(NamedTuple):
     reward: NDArray[np.float64]
     policy: NDArray[np.int64]
     bias: NDArray[np.float64]
+    stream: NDArray[np.uint64]
 
 
 def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool, stream: NDArray[np.uint64]) -> Memory:
@@ -71,7 +72,7 @@ def new_memory(n_states: int, n_outcomes: int, start: int, learning: bool, strea
     )
 
 
-def new_buffers(n_states: int, n_pairs: int, n_outcomes: int) -> Buffers:
+def new_buffers(n_states: int, n_pairs: int, n_outcomes: int, stream: int) -> Buffers:
     """Scratch; mirror maps have at most 2K + 1 vertices."""
     return Buffers(
         outcome=np.zeros(n_outcomes),
@@ -80,4 +81,5 @@ def new_buffers(n_states: int, n_pairs: int, n_outcomes: int) -> Buffers:
         reward=np.zeros(n_pairs),
         policy=np.zeros(n_states, dtype=np.int64),
         bias=np.zeros(n_states),
+        stream=np.zeros(stream, dtype=np.uint64),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.posterior_sampling import PosteriorSampling
+from equipoise.errors import ParameterError
 from equipoise.models.base import Space
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.oracles.doubling import Doubling
@@ -41,7 +42,12 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
     >>> eq.recommended(model.space, eq.rewards.Linear([1.0]), guarantee=False).caveat
     'without a proof here'
     """
+    if not isinstance(reward, Reward):
+        raise ParameterError(f"reward: got {type(reward).__name__}; it must be of type Reward")
+    if not isinstance(guarantee, bool):
+        raise ParameterError(f"guarantee: got {guarantee!r}; True or False is needed")
+    sampling = PosteriorSampling(seed=seed)
     oracle = fitting_oracle(reward)
     if isinstance(oracle, Doubling):
         oracle = Doubling(oracle.mirror_map, inherit=True)
-    return TocUCRL2(space, reward, oracle, confidence=Adaptive() if guarantee else PosteriorSampling(seed=seed))
+    return TocUCRL2(space, reward, oracle, confidence=Adaptive() if guarantee else sampling)

@@ -20,6 +20,7 @@ from typing import Any, final
 
 from equipoise._numbers import real
 from equipoise.errors import ParameterError
+from equipoise.rewards.base import Reward
 
 
 class Schedule(abc.ABC):
@@ -86,3 +87,52 @@ class Span(Schedule):
     def arguments(self) -> Mapping[str, Any]:
         """The factor."""
         return {"factor": self.factor}
+
+
+def checked_threshold(threshold: float | Schedule | None, reward: Reward) -> float | Schedule | None:
+    """A threshold that an agent can have, or an error."""
+    if isinstance(threshold, Power) and threshold.scale is None and not reward.lipschitz < math.inf:
+        raise ParameterError(f"threshold: {reward!r} has no Lipschitz constant to scale {threshold!r} by; give a scale")
+    if threshold is None or isinstance(threshold, Power | Span):
+        return threshold
+    if isinstance(threshold, bool):
+        raise ParameterError(f"threshold: got {threshold}; a number, a Power, a Span, or None is needed")
+    found = real(threshold, "threshold", error=ParameterError)
+    if not found >= 0:
+        raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
+    return found
+
+
+def checked_tolerance(tolerance: float | Power | None) -> float | Power | None:
+    """A tolerance that an agent can have, or an error."""
+    if tolerance is None or isinstance(tolerance, Power):
+        return tolerance
+    if isinstance(tolerance, bool | Schedule):
+        raise ParameterError(f"tolerance: got {tolerance!r}; a number, a Power, or None is needed")
+    found = real(tolerance, "tolerance", error=ParameterError)
+    if not 0 < found < math.inf:
+        raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
+    return found
+
+
+def threshold_rule(threshold: float | Schedule | None, lipschitz: float) -> tuple[float, float, float]:
+    """Scale, exponent, and the floor of the span, or 0 if the span plays no part."""
+    if isinstance(threshold, Power):
+        return lipschitz if threshold.scale is None else threshold.scale, threshold.exponent, 0.0
+    if isinstance(threshold, Span):
+        return threshold.factor, 0.0, lipschitz if lipschitz < math.inf else 1.0
+    assert not isinstance(threshold, Schedule)
+    return lipschitz if threshold is None else threshold, 0.0, 0.0
+
+
+def tolerance_rule(tolerance: float | Power | None) -> tuple[float, float]:
+    """Scale and exponent.
+
+    >>> tolerance_rule(None), tolerance_rule(1e-3)
+    ((1.0, -0.5), (0.001, 0.0))
+    """
+    if tolerance is None:
+        return 1.0, -0.5
+    if isinstance(tolerance, Power):
+        return 1.0 if tolerance.scale is None else tolerance.scale, tolerance.exponent
+    return tolerance, 0.0

@@ -54,10 +54,18 @@ from equipoise.agents.memory import (
     new_buffers,
     new_memory,
 )
-from equipoise.agents.schedules import Power, Schedule, Span
+from equipoise.agents.schedules import (
+    Power,
+    Schedule,
+    checked_threshold,
+    checked_tolerance,
+    threshold_rule,
+    tolerance_rule,
+)
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import SEEN, forget, no_counts, with_room
+from equipoise.confidence.fill import numbers_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
 from equipoise.models.base import Model, Space
@@ -136,11 +144,11 @@ class TocUCRL2(Agent):
         self.confidence = Bernstein() if confidence is None else confidence
         _check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
         self.confidence.check(space)
-        self.threshold = _checked_threshold(threshold, reward)
+        self.threshold = checked_threshold(threshold, reward)
         self.delta = real(delta, "delta", error=ParameterError)
         if not 0 < self.delta < 1:
             raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-        self.tolerance = _checked_tolerance(tolerance)
+        self.tolerance = checked_tolerance(tolerance)
         self.planner = Planner() if planner is None else planner
         _check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
@@ -330,7 +338,7 @@ class TocUCRL2(Agent):
         once("agent", _small_run)
         self._guard = threading.Lock()
         space = self.space
-        self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes)
+        self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes, self._memory.stream.size)
         self._work = workspace(space.n_states)
         room = max(self.confidence.listed, int(self._counts.end[SEEN]))
         self._region = empty_region(space.n_pairs, space.n_outcomes, room)
@@ -340,15 +348,16 @@ class TocUCRL2(Agent):
         self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
         step = self._phase.oracle.kernel(self.reward)
         moving = self.reward.kernels.lipschitz
-        threshold, threshold_power, threshold_floor = _threshold_rule(self.threshold, self.reward.lipschitz)
-        tolerance, tolerance_power = _tolerance_rule(self.tolerance)
+        threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
+        tolerance, tolerance_power = tolerance_rule(self.tolerance)
+        floats, ints = numbers_of(self.confidence)
         self._rules = Rules(
             first_pair=self.space.first_pair,
             known_mask=self.space.known_mask,
             known_outcomes=self.space.known_outcomes,
             confidence=self.confidence.kernel.address,
-            floats=self.confidence.floats,
-            ints=self.confidence.ints,
+            floats=floats,
+            ints=ints,
             oracle=step.code,
             entry=step.entry.address,
             oracle_params=step.params,
@@ -389,47 +398,6 @@ class TocUCRL2(Agent):
     def _require_plan(self, what: str) -> None:
         if self._memory.clock[EPISODES] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
-
-
-def _checked_threshold(threshold: float | Schedule | None, reward: Reward) -> float | Schedule | None:
-    if isinstance(threshold, Power) and threshold.scale is None and not reward.lipschitz < math.inf:
-        raise ParameterError(f"threshold: {reward!r} has no Lipschitz constant to scale {threshold!r} by; give a scale")
-    if threshold is None or isinstance(threshold, Schedule):
-        return threshold
-    found = real(threshold, "threshold", error=ParameterError)
-    if not found >= 0:
-        raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
-    return found
-
-
-def _checked_tolerance(tolerance: float | Power | None) -> float | Power | None:
-    if tolerance is None or isinstance(tolerance, Power):
-        return tolerance
-    if isinstance(tolerance, Schedule):
-        raise ParameterError(f"tolerance: got {tolerance!r}; a number, a Power, or None is needed")
-    found = real(tolerance, "tolerance", error=ParameterError)
-    if not 0 < found < math.inf:
-        raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
-    return found
-
-
-def _threshold_rule(threshold: float | Schedule | None, lipschitz: float) -> tuple[float, float, float]:
-    """Scale, exponent, and the floor of the span, or 0 if the span plays no part."""
-    if isinstance(threshold, Power):
-        return lipschitz if threshold.scale is None else threshold.scale, threshold.exponent, 0.0
-    if isinstance(threshold, Span):
-        return threshold.factor, 0.0, lipschitz if lipschitz < math.inf else 1.0
-    assert not isinstance(threshold, Schedule)
-    return lipschitz if threshold is None else threshold, 0.0, 0.0
-
-
-def _tolerance_rule(tolerance: float | Power | None) -> tuple[float, float]:
-    """Scale and exponent."""
-    if tolerance is None:
-        return 1.0, -0.5
-    if isinstance(tolerance, Power):
-        return 1.0 if tolerance.scale is None else tolerance.scale, tolerance.exponent
-    return tolerance, 0.0
 
 
 def _small_run() -> None:

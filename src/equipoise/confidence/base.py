@@ -11,8 +11,8 @@ and two vectors of parameters that it reads; `SIGNATURE` lists its arguments in 
     stream                                             the state of its random numbers, kept by the agent,
     first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi      the region, to be filled.
 
-Matrices come row by row: sums[pair * K + k]. When it is first called, rest_sum is one and radius zero for all
-pairs; a confidence that has no use for them leaves them so. One that is a rule for single means is best written
+Matrices come row by row: sums[pair * K + k]. When it is called, rest_sum is one and radius zero for all pairs; a
+confidence that has no use for them leaves them so. One that is a rule for single means is best written
 as an `Elementwise` one, which needs two numbers of it at a time; `L1`, `Known` and `PosteriorSampling` fill all.
 """
 

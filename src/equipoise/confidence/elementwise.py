@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import Entry, call_for_two
 from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.errors import ParameterError
 
 _INT, _FLOAT, _FLOATS = types.int64, types.float64, types.CPointer(types.float64)
 INTERVAL: Final = types.void(_INT, _FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOATS, _FLOATS)
@@ -75,7 +76,6 @@ def _fill(  # type: ignore[no-untyped-def]
             listed += 1
         first[pair + 1] = listed
         rest[pair] = 1.0
-        rest_sum[pair] = 1.0
         if n > 0.0:
             rest[pair] = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
             if missing != 0:
@@ -105,4 +105,7 @@ class Elementwise(Confidence):
     @property
     def ints(self) -> NDArray[np.int64]:
         """The addresses of the rules."""
+        for name, rule in (("interval", self.interval), ("missing", self.missing)):
+            if not isinstance(rule, Entry | None):
+                raise ParameterError(f"{name}: got {rule!r}; declare it with @{name}_entry")
         return np.array([self.interval.address, 0 if self.missing is None else self.missing.address])

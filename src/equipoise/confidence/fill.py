@@ -11,12 +11,16 @@ from equipoise._compile import call_address, inlined, kernel
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import SEEN, Counts
 from equipoise.confidence.region import Region, empty_region
+from equipoise.errors import ParameterError
 from equipoise.models.base import Space
 
 
 @inlined
 def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region):
     """Call the kernel at `address`; its arguments are those of `confidence.base.SIGNATURE`."""
+    for pair in range(region.radius.shape[0]):
+        region.rest_sum[pair] = 1.0
+        region.radius[pair] = 0.0
     call_address(
         address,
         (
@@ -57,5 +61,17 @@ def fill_region(
     """The same, in a region that has room for it; random numbers are drawn from `stream`."""
     _fill_once(
         confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts,
-        confidence.floats, confidence.ints, stream, region,
+        *numbers_of(confidence), stream, region,
     )  # fmt: skip
+
+
+def numbers_of(confidence: Confidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Its `floats` and `ints`, of the types that a kernel reads through raw pointers."""
+    try:
+        floats = np.array(confidence.floats, dtype=np.float64, ndmin=1)
+        ints = np.array(confidence.ints, ndmin=1)
+        return floats, ints.astype(np.int64, casting="safe" if ints.size else "unsafe")
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"confidence: {confidence!r}: its floats must be numbers and its ints whole ones ({error})"
+        ) from None

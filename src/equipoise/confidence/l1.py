@@ -68,7 +68,7 @@ def _fill(  # type: ignore[no-untyped-def]
         if n <= 0.0:
             radius[pair] = 2.0
         elif n_states == 1:
-            radius[pair] = 0.0
+            continue  # all is known
         elif form == _LAPLACE:
             sets = (n_states - 1) * _LOG_TWO + math.log1p(-math.exp(-(n_states - 1) * _LOG_TWO))
             log = 0.5 * math.log(n + 1.0) + sets + math.log(2.0 * n_pairs / delta)
@@ -100,7 +100,7 @@ class L1(Confidence):
     guarantee = "1 - delta, for all times at once"
 
     def __init__(self, form: str = "jaksch") -> None:
-        if form not in _FORMS:
+        if not isinstance(form, str) or form not in _FORMS:
             raise ParameterError(f"form: got {form!r}; one of {', '.join(map(repr, _FORMS))} is needed")
         self.form = form
 

@@ -70,7 +70,7 @@ class Scaled(Confidence):
     Parameters
     ----------
     confidence : Confidence
-        Any that learns.
+        Any that learns, and lists what was seen.
     factor : float
         In (0, 1]; 1 changes nothing.
 

@@ -147,7 +147,10 @@ def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, pre
 
 @inlined
 def _over_ball(begin, end, successor, centre, radius, u, order):
-    """Half the radius more for the best state, taken from the worst (Jaksch et al. 2010, figure 2)."""
+    """Half the radius more for the best state, taken from the worst (Jaksch et al. 2010, figure 2).
+
+    What the centre lacks to one comes on top: with p = centre + more - less, more exceeds less by that.
+    """
     best = order[0]
     value = 0.0
     excess = -1.0
@@ -157,7 +160,7 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
         excess += centre[i]
         if successor[i] == best:
             room -= centre[i]
-    more = min(room, 0.5 * radius)
+    more = min(room, 0.5 * (radius - excess))
     value += more * u[best]
     excess += more
     i = end - 1

@@ -23,6 +23,7 @@ from equipoise._version import VERSION
 from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.models.base import Model
 from equipoise.models.world import stream
@@ -211,26 +212,36 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         described["policy"] = _plain(policy)
     if "seed" not in said:
         described.pop("seed", None)
+    if _says_seed(said):  # and is not the run's
+        described["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)
     return PlannedAgent(
         name=agent.title(),
         table=said,
         described=described,
-        rate=_rate(made, problem.reward, own),
+        rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
         guarantee=find_guarantee(made, problem.model, study.marks()) if ready and own else None,
     )
 
 
-def _rate(agent: Agent, reward: Reward, own: bool) -> float | None:
+def _says_seed(said: Mapping[str, Any]) -> bool:
+    """Whether a table, or one within it, gives a seed of its own."""
+    return "seed" in said or any(_says_seed(part) for part in said.values() if isinstance(part, Mapping))
+
+
+def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
     """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents.
 
     For an entropy whose smoothing follows time, Frank-Wolfe has 1/3 too, by (6.3). An agent that maximises another
-    reward than the problem's has none.
+    reward than the problem's has none, nor has one whose plans are at some time coarser than the paper's.
     """
     if isinstance(agent, KnapsackAgent):
         return None if agent.caveat else -1.0 / 3.0
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
+        return None
+    scale, exponent = tolerance_rule(agent.tolerance)
+    if scale > 1.0 or scale * steps**exponent > steps**-0.5:
         return None
     if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold
         return None

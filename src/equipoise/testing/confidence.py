@@ -23,10 +23,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
+from equipoise._compile import Entry
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import SEEN, Counts
-from equipoise.confidence.fill import fill_region
+from equipoise.confidence.fill import fill_region, numbers_of
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ConvergenceError, EquipoiseError
 from equipoise.models.base import Model
@@ -74,14 +75,20 @@ def says_what_it_is(confidence: Confidence) -> None:
     """It states its guarantee, and can be made again from its arguments."""
     if not isinstance(confidence, Confidence):
         raise ContractError(f"got {type(confidence).__name__}; a Confidence is needed")
-    if not isinstance(confidence.guarantee, str) or not confidence.guarantee:
+    guarantee = getattr(confidence, "guarantee", "")
+    if not isinstance(guarantee, str) or not guarantee:
         raise ContractError("guarantee: a text is needed that says with what probability the regions hold the truth")
     if not isinstance(confidence.caveat, str):
         raise ContractError("caveat: a text is needed, empty if the guarantee is proven")
-    if not 0 < confidence.relaxation <= 1:
-        raise ContractError(f"relaxation: got {confidence.relaxation}; it must lie in (0, 1]")
-    twin = type(confidence)(**confidence.arguments())
-    parts = [(one.floats, one.ints, one.first_stream()) for one in (confidence, twin)]
+    if not isinstance(confidence.relaxation, float) or not 0 < confidence.relaxation <= 1:
+        raise ContractError(f"relaxation: got {confidence.relaxation!r}; it must be a float in (0, 1]")
+    if not isinstance(confidence.kernel, Entry):
+        raise ContractError(f"kernel: got {confidence.kernel!r}; declare it with @confidence_entry")
+    try:
+        twin = type(confidence)(**confidence.arguments())
+        parts = [(*numbers_of(one), one.first_stream()) for one in (confidence, twin)]
+    except (TypeError, EquipoiseError) as error:
+        raise ContractError(f"arguments: it cannot be made again from {confidence.arguments()!r} ({error})") from error
     if repr(twin) != repr(confidence) or not all(map(np.array_equal, *parts)):
         raise ContractError(f"arguments: {confidence!r} made from them again is another, {twin!r}")
 
@@ -95,10 +102,10 @@ def is_well_formed(confidence: Confidence) -> None:
 
 
 def is_a_function_of_the_counts(confidence: Confidence) -> None:
-    """The same counts and the same stream give the same region, and are left as they were."""
+    """The same counts and the same stream give the same region, used before or not, and are left as they were."""
     for case in _cases(confidence):
         before = [part.copy() for part in case.counts]
-        one, two = _filled(confidence, case), _filled(confidence, case)
+        one, two = _filled(confidence, case), _filled(confidence, case, times=2)
         for name, x, y in zip(Region._fields, one, two, strict=True):
             if not np.array_equal(x, y):
                 raise ContractError(f"{case.name}: {name} is not the same when the region is filled again")
@@ -196,15 +203,16 @@ def _reward(model: Model) -> Linear:
     return Linear(np.linspace(1.0, -0.5, model.n_outcomes))
 
 
-def _filled(confidence: Confidence, case: _Case) -> Region:
-    """The region of a case; the places behind it are looked at."""
+def _filled(confidence: Confidence, case: _Case, times: int = 1) -> Region:
+    """The region of a case, filled so many times; the places behind it are looked at."""
     room = max(int(case.counts.end[SEEN]), confidence.listed)
     region = empty_region(case.model.n_pairs, case.model.n_outcomes, room + _GUARD)
     for part in (region.lo, region.hi):
         part[room:] = np.nan
     region.successor[room:] = -1
-    stream = confidence.first_stream()
-    fill_region(confidence, case.model.space, case.counts, case.tau, _DELTA, stream, region)
+    for _ in range(times):
+        stream = confidence.first_stream()
+        fill_region(confidence, case.model.space, case.counts, case.tau, _DELTA, stream, region)
     untouched = np.isnan(region.lo[room:]) & np.isnan(region.hi[room:]) & (region.successor[room:] == -1)
     if not untouched.all() or not 0 <= region.first[-1] <= room:
         raise ContractError(f"{case.name}: more than {room} successors were written; see `Confidence.listed`")

@@ -12,9 +12,9 @@ One step's error is at most club + diamond + heart + spade + P (Lemma 4.4; `deco
     spade         scale D [(3 + 2 sqrt 2) sqrt(2 Gamma SA T log-p)
                            + 6 S SA (1 + 2 log T) log-p + M + 1]  on E^p, up to probability delta
 
-E^v and E^p fail with probability at most delta/2 each, so all five hold together with probability at least
-1 - 3 delta. ("Conditional on E^v with probability 1 - delta" is to be read so: the martingale inequality is about the
-unconditional law, and what is bounded is the chance of "E^v and not the bound".)
+E^v and E^p fail with probability at most delta/2 each, delta in all, so all five hold together with probability at
+least 1 - 3 delta. ("Conditional on E^v with probability 1 - delta" is to be read so: the martingale inequality is
+about the unconditional law, and what is bounded is the chance of "E^v and not the bound".)
 
 **For all T at once.** Azuma's inequality is about one T. Used with delta / (2 T^2), which sums to less than delta, it
 costs log(2 T^2 / delta) in place of log(1/delta), and both log-v and log-p are larger than that. So the two last rows
