@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.agents.schedules import Power, Span
+from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.errors import FileError, ParameterError
 from tests.agents.test_against_reference import compare
 from tests.reference import oracles as ref_oracles
@@ -195,6 +195,13 @@ def test_a_file_with_a_schedule_that_is_none(tmp_path):
             eq.TocUCRL2.load(tmp_path / "agent")
 
 
+class Own(Schedule):
+    """The two that there are cannot be added to: a kernel works them out."""
+
+    def arguments(self) -> dict[str, float]:
+        return {}
+
+
 @pytest.mark.parametrize(
     ("make", "field"),
     [
@@ -214,6 +221,10 @@ def test_a_file_with_a_schedule_that_is_none(tmp_path):
         (lambda: after(1, threshold=Power), "threshold"),
         (lambda: after(1, threshold=-0.1), "threshold"),
         (lambda: after(1, threshold=math.nan), "threshold"),
+        (lambda: after(1, threshold=True), "threshold"),
+        (lambda: after(1, tolerance=True), "tolerance"),
+        (lambda: after(1, threshold=Own()), "threshold"),
+        (lambda: after(1, tolerance=Own()), "tolerance"),
         (lambda: eq.TocUCRL2(eq.models.bandit(2).space, eq.rewards.Entropy(2), threshold=Power(0.1)), "threshold"),
     ],
 )
