@@ -116,7 +116,8 @@ def regions(board: Board) -> str:
     return f"""## Regions
 
 Regret after {board.last:,} steps, {seeds} seeds: of the agent that knows the model, and as a multiple of it. Where its
-regret is not clearly above zero there is no such multiple (–).
+regret is not clearly above zero there is no such multiple (–). One below 1 is no contradiction: to know the model is not
+to know when best to alternate.
 
 {grid(board.problems, [KNOWN, *REGIONS], ratio)}
 What learning cost, in units of reward: T × (regret − regret of the agent that knows the model), paired by seeds.
@@ -188,8 +189,8 @@ def scalar(board: Board, runs: Sequence[dict[str, Any]]) -> str:
     peer = runs[0]["peer"] if runs else "no peers were run"
     return f"""## Scalar problems, and peers
 
-Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {peer} in plain letters, in an
-environment of their own on the same worlds (`python -m benchmarks.peers`). On a river the best policy itself has a
+Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {peer} in plain
+letters, in an environment of their own on the same worlds (`make peers`). On a river the best policy itself has a
 standard deviation of some 270 a run. Speeds are steps a second of one process, ours over all {board.last:,} steps.
 
 {table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
