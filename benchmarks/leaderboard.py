@@ -116,8 +116,8 @@ def regions(board: Board) -> str:
     return f"""## Regions
 
 Regret after {board.last:,} steps, {seeds} seeds: of the agent that knows the model, and as a multiple of it. Where its
-regret is not clearly above zero there is no such multiple (–). One below 1 is no contradiction: knowing the model is not
-knowing when best to alternate.
+regret is not clearly above zero there is no such multiple (–). One below 1 is no contradiction: knowing the model is
+not knowing when best to alternate.
 
 {grid(board.problems, [KNOWN, *REGIONS], ratio)}
 What learning cost, in units of reward: T × (regret − regret of the agent that knows the model), paired by seeds.
