@@ -43,7 +43,7 @@ def facts_of(agent: eq.TocUCRL2) -> Facts:
         for i in range(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair]):
             table[pair, counts.pool_state[i]] = counts.pool_count[i]
     known = {int(pair): space.known_outcomes[pair].copy() for pair in np.flatnonzero(space.known_mask)}
-    return Facts(table, counts.sums.copy(), counts.squares.copy(), counts.since.copy(), known)
+    return Facts(table, counts.sums.copy(), counts.squares.copy(), agent.visits - counts.latest, known)
 
 
 def as_dense(region: eq.confidence.Region, n_states: int) -> tuple[Array, Array]:

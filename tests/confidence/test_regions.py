@@ -129,7 +129,7 @@ def test_the_mass_never_seen_is_bounded_as_a_whole():
         agent.act(0)
         agent.observe([0.5], 0)
     region = region_of(Adaptive(), space, agent._counts, 1001, 0.05)
-    assert agent._counts.since[0] == 999
+    assert agent._counts.latest[0] == 1
     assert region.rest_sum[0] == pytest.approx(1 - (0.05 / (2 * n_states * 1 * 2)) ** (1 / 999), rel=1e-9)
     assert region.rest_sum[0] < n_states * region.rest[0] / 10
 
@@ -143,7 +143,7 @@ def test_since_is_counted_from_the_last_new_successor():
         before = agent.state
         agent.act(before)
         agent.observe([0.5], state)
-        passed.append(int(agent._counts.since[before]))
+        passed.append(int(agent.visits[before] - agent._counts.latest[before]))
     # state 0: 0 (new), 0, then 1 (new); state 1: 0 (new); state 0: three times 0
     assert passed == [0, 1, 0, 0, 1, 2, 3]
 

@@ -121,7 +121,7 @@ class Impatient(Hoeffding):
 
 @confidence_entry
 def _spill(
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
     block_first, block_used, pool_state, pool_count, floats, ints, stream,
     first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
 ):  # fmt: skip

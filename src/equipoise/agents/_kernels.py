@@ -126,8 +126,8 @@ def step(counts, memory, buffers, rules, t, local, pair, next_state):
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
     count(
-        counts.fresh, counts.since, counts.block_first, counts.block_used, counts.block_room, counts.pool_state,
-        counts.pool_count, counts.end, pair, next_state,
+        counts.visits, counts.fresh, counts.latest, counts.block_first, counts.block_used, counts.block_room,
+        counts.pool_state, counts.pool_count, counts.end, pair, next_state,
     )  # fmt: skip
     return move_theta(
         rules.oracle, rules.entry, rules.oracle_params, rules.reward_params, t, local, outcome,

@@ -5,7 +5,7 @@ and two vectors of parameters that it reads; `SIGNATURE` lists its arguments in 
 
     tau, delta, S, number of pairs, K,
     known_mask, known_outcomes                         what the space tells in advance,
-    visits, fresh, sums, squares, since                the counts; a pair was seen visits + fresh times,
+    visits, fresh, sums, squares, latest               the counts; a pair was seen visits + fresh times,
     block_first, block_used, pool_state, pool_count    its successors: `block_used` of them from `block_first`,
     floats, ints                                       the confidence's own parameters,
     stream                                             the state of its random numbers, kept by the agent,

@@ -31,15 +31,16 @@ class Counts(NamedTuple):
     """Sufficient statistics of all that was observed.
 
     `visits` is N_m, the visits of each pair before the current episode, and `fresh` is nu_m, those within
-    it; `sums` and `squares` are sums of outcomes and of their squares over both. `since` is the number of visits of a
-    pair since a successor was last seen for the first time. `end` holds numbers about the pool, at the positions above.
+    it; `sums` and `squares` are sums of outcomes and of their squares over both. `latest` is the number of visits of a
+    pair at which a successor was last seen for the first time. `end` holds numbers about the pool, at the positions
+    above.
     """
 
     visits: NDArray[np.int64]
     fresh: NDArray[np.int64]
     sums: NDArray[np.float64]
     squares: NDArray[np.float64]
-    since: NDArray[np.int64]
+    latest: NDArray[np.int64]
     block_first: NDArray[np.int64]
     block_used: NDArray[np.int64]
     block_room: NDArray[np.int64]
@@ -58,7 +59,7 @@ def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
         fresh=np.zeros(n_pairs, dtype=np.int64),
         sums=np.zeros((n_pairs, n_outcomes)),
         squares=np.zeros((n_pairs, n_outcomes)),
-        since=np.zeros(n_pairs, dtype=np.int64),
+        latest=np.zeros(n_pairs, dtype=np.int64),
         block_first=np.zeros(n_pairs, dtype=np.int64),
         block_used=np.zeros(n_pairs, dtype=np.int64),
         block_room=np.zeros(n_pairs, dtype=np.int64),
@@ -90,7 +91,7 @@ def lacks_room(pool_state, end):
 
 
 @inlined
-def count(fresh, since, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
+def count(visits, fresh, latest, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
     """Take in one transition; there must be room. The sums of outcomes and squares are the caller's."""
     fresh[pair] += 1
     begin = block_first[pair]
@@ -98,7 +99,6 @@ def count(fresh, since, block_first, block_used, block_room, pool_state, pool_co
     for i in range(begin, begin + used):
         if pool_state[np.uint64(i)] == next_state:
             pool_count[np.uint64(i)] += 1
-            since[pair] += 1
             return
     if used == block_room[pair]:
         moved = end[USED]
@@ -114,7 +114,7 @@ def count(fresh, since, block_first, block_used, block_room, pool_state, pool_co
         begin = moved
     pool_state[begin + used] = next_state
     pool_count[begin + used] = 1
-    since[pair] = 0
+    latest[pair] = visits[pair] + fresh[pair]
     block_used[pair] = used + 1
     end[SEEN] += 1
 

@@ -50,7 +50,7 @@ def missing_entry(function: Callable[..., None]) -> Entry:
 
 @confidence_entry
 def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
     block_first, block_used, pool_state, pool_count, floats, ints, stream,
     first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
 ):  # fmt: skip
@@ -80,7 +80,7 @@ def _fill(  # type: ignore[no-untyped-def]
             rest[pair] = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
             if missing != 0:
                 seen = float(block_used[pair])
-                rest_sum[pair] = call_for_two(missing, (delta, float(n_pairs), seen, float(since[pair])))[1]
+                rest_sum[pair] = call_for_two(missing, (delta, float(n_pairs), seen, n - float(latest[pair])))[1]
                 rest[pair] = min(rest[pair], rest_sum[pair])
 
 

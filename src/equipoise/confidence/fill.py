@@ -25,7 +25,7 @@ def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floa
         address,
         (
             tau, delta, n_states, counts.visits.shape[0], counts.sums.shape[1], known_mask, known_outcomes,
-            counts.visits, counts.fresh, counts.sums, counts.squares, counts.since, counts.block_first,
+            counts.visits, counts.fresh, counts.sums, counts.squares, counts.latest, counts.block_first,
             counts.block_used, counts.pool_state, counts.pool_count, floats, ints, stream, region.first,
             region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius, region.v_lo,
             region.v_hi,

@@ -33,7 +33,7 @@ _KEY: Final = 0x706F7374  # apart from the streams of worlds with the same seed
 
 @confidence_entry
 def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
     block_first, block_used, pool_state, pool_count, floats, ints, stream,
     first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
 ):  # fmt: skip

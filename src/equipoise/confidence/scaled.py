@@ -23,7 +23,7 @@ from equipoise.models.base import Space
 
 @confidence_entry
 def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
     block_first, block_used, pool_state, pool_count, floats, ints, stream,
     first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
 ):  # fmt: skip
@@ -31,7 +31,7 @@ def _fill(  # type: ignore[no-untyped-def]
     call_address(
         ints[0],
         (
-            tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, since,
+            tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
             block_first, block_used, pool_state, pool_count, carray(floats, 2)[1:], carray(ints, 2)[1:], stream,
             first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
         ),

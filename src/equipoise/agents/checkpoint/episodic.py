@@ -114,7 +114,7 @@ def _fits_together(agent: TocUCRL2) -> bool:
         and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
         and np.all((counts.sums >= 0) & (counts.sums <= agent.visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= agent.visits[:, None]))
-        and np.all((counts.since >= 0) & (counts.since <= agent.visits))
+        and np.all((counts.latest >= 0) & (counts.latest <= agent.visits))
         and np.all((memory.total >= 0) & (memory.total <= steps))
         and memory.clock[LEARNING] == agent.confidence.learning
         and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
