@@ -124,7 +124,7 @@ class Entry:
 
     def __init__(self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE) -> None:
         self._function = function
-        self._cached = cached
+        self._cached = cached and Path(function.__code__.co_filename).is_file()  # not if it was typed in
         self._signature = signature
         self._compiled: Any = None
 

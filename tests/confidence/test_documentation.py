@@ -28,6 +28,11 @@ def test_its_programs_run(program, tmp_path):
     subprocess.run([sys.executable, "program.py"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
 
 
+def test_its_confidence_may_be_typed_in():
+    """Without a file there is nothing to cache by."""
+    exec(compile(PROGRAMS[-1], "<stdin>", "exec"), {"__name__": "__main__"})
+
+
 def test_it_speaks_of_every_confidence():
     named = {name for name in eq.confidence.__all__ if name not in ("Confidence", "Region")}
     assert named == {name for name in named if f"`{name}" in PAGE or f"({name})" in PAGE}
