@@ -1,7 +1,9 @@
 """What the regions are for: how much sooner something is learnt, on the two worlds by which they are judged.
 
 The limits are what UCRL3 was measured at on these rivers, and half of what another posterior sampling was, or better.
-The seeds are the first so many, whatever comes of them. A run of 10^5 steps has a standard deviation of some 270.
+A run of 10^5 steps has a standard deviation of some 270, so the posterior's limits need many seeds to be told from
+noise: with the first ten it loses 62 and 950, with the first twenty 121 and 912, with a hundred 80 and 816, where the
+standard errors are 27 and 38.
 """
 
 from __future__ import annotations
