@@ -209,7 +209,7 @@ standard deviation of some 270 a run. Speeds are steps a second of one process i
 
 
 def own_speed(problem: str, agent: str) -> str:
-    """Of one of our agents, in runs as long as the peers': the median, as a run takes milliseconds and others interfere."""
+    """Of one of our agents, in runs as long as the peers': the median, as a run takes milliseconds."""
     model = peers.PROBLEMS[problem]()
     seconds = []
     for seed in range(SPEED_RUNS):

@@ -40,7 +40,7 @@ from equipoise.models.base import Model
 from equipoise.offline.benchmark import solve
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.paper.findings import Finding, Picture
+from equipoise.paper.findings import Checked, Finding, Picture, Statement
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.simulation import simulate
@@ -116,6 +116,43 @@ def rate(name: str, found: Curve, exponent: float, *, known: bool = False, insid
         reached=known or share <= _REACHED,
         note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/100 is {share:.2g} of its plateau",
     )
+
+
+def check_rate(
+    statement: Statement,
+    exponent: float,
+    known: Sequence[Instance],
+    learned: Sequence[Instance],
+    narrow: int,
+    *,
+    logarithm: bool = False,
+) -> Checked:
+    """Fit slopes; compare the instances whose model is known with the constants of the proof; vary Q.
+
+    Parameters
+    ----------
+    statement : Statement
+        The theorem.
+    exponent : float
+        e, in Reg <= C T^-e.
+    known, learned : sequence of Instance
+        With the model known, and not.
+    narrow : int
+        Steps of the runs that vary Q, on the first of those known.
+    logarithm : bool
+        Whether the theorem has a logarithm at its leading term.
+    """
+    curves = [(instance, curve(instance)) for instance in (*known, *learned)]
+    slopes = [
+        rate(instance.name, found, exponent, known=instance.known, inside=sizes(instance) if logarithm else 0.0)
+        for instance, found in curves
+    ]
+    constants = [within_constants(*pair) for pair in curves[: len(known)]]
+    first = known[0]
+    power, inside, thresholds = by_threshold(Instance("star, known", first.model, first.reward, narrow, known=True))
+    named = [(instance.name, found) for instance, found in curves]
+    drawn = picture(statement.title, named, f"−1/{round(1.0 / exponent)}")
+    return Checked(statement, (*slopes, *constants, power, inside), (), (drawn, thresholds))
 
 
 def sizes(instance: Instance) -> float:

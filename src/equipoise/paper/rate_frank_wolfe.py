@@ -23,7 +23,7 @@ from typing import Final
 from equipoise.models.applied import queue, scheduler, sites
 from equipoise.models.classic import riverswim
 from equipoise.models.paper import bandit, star
-from equipoise.paper._slopes import Instance, by_threshold, curve, picture, rate, sizes, within_constants
+from equipoise.paper._slopes import Instance, check_rate
 from equipoise.paper.findings import Checked, Size, Statement
 from equipoise.rewards.linear import Linear
 from equipoise.rewards.proportional_fairness import ProportionalFairness
@@ -52,12 +52,4 @@ def check(size: Size) -> Checked:
         Instance("queue", queue(), TargetSquared([0.9] * 2), T, seeds),
         Instance("riverswim(20)", riverswim(20), Linear([1.0]), T, seeds),
     ]
-    curves = [(instance, curve(instance)) for instance in (known, *learned)]
-    slopes = [
-        rate(instance.name, found, _RATE, known=instance.known, inside=sizes(instance)) for instance, found in curves
-    ]
-    narrow = Instance("star, known", known.model, known.reward, size.pick(10**4, 10**5), known=True)
-    power, inside, thresholds = by_threshold(narrow)
-    findings = (*slopes, within_constants(*curves[0]), power, inside)
-    named = [(instance.name, found) for instance, found in curves]
-    return Checked(STATEMENT, findings, (), (picture("Regret under Frank-Wolfe", named, "−1/2"), thresholds))
+    return check_rate(STATEMENT, _RATE, [known], learned, size.pick(10**4, 10**5), logarithm=True)

@@ -19,7 +19,7 @@ from typing import Final
 from equipoise.models.applied import queue, scheduler
 from equipoise.models.classic import riverswim
 from equipoise.models.paper import bandit, star
-from equipoise.paper._slopes import Instance, by_threshold, curve, picture, rate, within_constants
+from equipoise.paper._slopes import Instance, check_rate
 from equipoise.paper.findings import Checked, Size, Statement
 from equipoise.rewards.balance import Balance
 from equipoise.rewards.target_distance import TargetDistance
@@ -48,12 +48,4 @@ def check(size: Size) -> Checked:
         Instance("riverswim(6), visits", riverswim(6).visits(), Balance([1 / 6] * 6), T, seeds),
         Instance("queue", queue(), TargetDistance([0.9] * 2), size.pick(10**6, 10**8), 4),
     ]
-    curves = [(instance, curve(instance)) for instance in (*known, *learned)]
-    slopes = [rate(instance.name, found, _RATE, known=instance.known) for instance, found in curves]
-    narrow = Instance("star, known", known[0].model, known[0].reward, size.pick(10**3, 10**5), known=True)
-    power, inside, thresholds = by_threshold(narrow)
-    constants = [within_constants(*pair) for pair in curves[: len(known)]]
-    findings = (*slopes, *constants, power, inside)
-    title = "Regret under tuned gradient descent"
-    named = [(instance.name, found) for instance, found in curves]
-    return Checked(STATEMENT, findings, (), (picture(title, named, "−1/3"), thresholds))
+    return check_rate(STATEMENT, _RATE, known, learned, size.pick(10**3, 10**5))

@@ -20,7 +20,7 @@ from typing import Final
 from equipoise.models.applied import scheduler, sites
 from equipoise.models.classic import riverswim
 from equipoise.models.paper import bandit, star
-from equipoise.paper._slopes import Instance, by_threshold, curve, picture, rate, within_constants
+from equipoise.paper._slopes import Instance, check_rate
 from equipoise.paper.findings import Checked, Size, Statement
 from equipoise.rewards.bottom_sum import BottomSum
 from equipoise.rewards.target_distance import TargetDistance
@@ -50,12 +50,4 @@ def check(size: Size) -> Checked:
         Instance("scheduler, distance", scheduler(), TargetDistance([0.4] * 3, 1.0), T, seeds),
         Instance("sites", sites(), worst, T, 4),
     ]
-    curves = [(instance, curve(instance)) for instance in (*known, *learned)]
-    slopes = [rate(instance.name, found, _RATE, known=instance.known) for instance, found in curves]
-    narrow = Instance("star, known", known[0].model, known[0].reward, size.pick(10**3, 10**5), known=True)
-    power, inside, thresholds = by_threshold(narrow)
-    constants = [within_constants(*pair) for pair in curves[: len(known)]]
-    findings = (*slopes, *constants, power, inside)
-    title = "Regret under tuned mirror descent"
-    named = [(instance.name, found) for instance, found in curves]
-    return Checked(STATEMENT, findings, (), (picture(title, named, "−1/3"), thresholds))
+    return check_rate(STATEMENT, _RATE, known, learned, size.pick(10**3, 10**5))
