@@ -1,0 +1,226 @@
+"""Runs whose trajectories are pinned, to the last bit: every oracle, reward, confidence and agent, and forty worlds.
+
+A digest covers what a run did (times, average outcomes, values, episodes with their triggers, gains, spans and sweeps)
+and what the agent holds at the end. `python -m tests.pins` writes them to `digests.json`. That is a decision, to be
+written in the changelog with its reason: a digest that changes is a trajectory that changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+import equipoise as eq
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent, ucrl2
+
+STEPS = 4000
+
+Case = Callable[[], tuple[eq.Model, "eq.agents.Agent"]]
+
+
+def digest(model: eq.Model, agent: eq.agents.Agent, steps: int = STEPS, seed: int = 3) -> str:
+    """Of a run, in two calls."""
+    first = eq.simulate(model, agent, steps // 3, seed, progress=False)
+    run = eq.simulate(model, agent, steps - steps // 3, seed, progress=False)
+    summary = hashlib.sha256()
+    for part in (first.t, first.outcomes, first.values, run.t, run.outcomes, run.values):
+        summary.update(np.ascontiguousarray(part).tobytes())
+    episodes = run.episodes
+    for name in ("start", "length", "gain", "span", "sweeps"):
+        summary.update(episodes[name].to_numpy().tobytes())
+    summary.update(",".join(episodes["trigger"].to_list()).encode())
+    summary.update(f"{agent.t},{agent.state}".encode())
+    if isinstance(agent, eq.TocUCRL2):
+        for array in (agent.theta, agent.policy, agent.bias, agent.visits, agent.average):
+            summary.update(array.tobytes())
+    return summary.hexdigest()[:32]
+
+
+def by_hand(model: eq.Model, agent: eq.agents.Agent, steps: int = 600, seed: int = 3) -> str:
+    """Of the same kind of run, stepped by `act` and `observe`."""
+    world = model.world(seed)
+    summary = hashlib.sha256()
+    for _ in range(steps):
+        state = world.state
+        action = agent.act(state)
+        outcomes, after = world.step(action)
+        agent.observe(outcomes, after)
+        summary.update(f"{state},{action},{after};".encode())
+        summary.update(outcomes.tobytes())
+    summary.update(agent.average.tobytes())
+    return summary.hexdigest()[:32]
+
+
+def target(k: int) -> list[float]:
+    return [(1.0 + i % 3) / (2.0 * k) for i in range(k)]
+
+
+def with_nulls(model: eq.Model) -> eq.Model:
+    means = model.means.copy()
+    means[model.first_pair[:-1]] = 0.0
+    return eq.Model.from_sparse(model.first_pair, model.transitions(), means)
+
+
+def worlds() -> dict[str, eq.Model]:
+    m = eq.models
+    rare = [[[0.998, 0.002], [0.5, 0.5]], [[0.002, 0.998], [0.9, 0.1]]]
+    three = [(0.3, 0, [0.0, 1.0]), (0.4, 1, [0.4, 0.5]), (0.3, 1, [1.0, 0.0])]
+    other = [(0.5, 0, [0.9, 0.1]), (0.5, 1, [0.7, 0.2])]
+    return {
+        "bandit(3)": m.bandit(3),
+        "bandit(10)": m.bandit(10),
+        "ring(4)": m.ring(4),
+        "ring(7)": m.ring(7),
+        "star(3,4)": m.star(3, 4),
+        "star(2,2)": m.star(2, 2),
+        "star(5,10)": m.star(5, 10),
+        "hub(3)": m.hub(3),
+        "hub(4)": m.hub(4),
+        "scalar_hub(3)": m.scalar_hub(3),
+        "riverswim(3)": m.riverswim(3),
+        "riverswim(6)": m.riverswim(6),
+        "riverswim(20)": m.riverswim(20),
+        "garnet(5,3,3,3)": m.garnet(5, 3, 3, 3, seed=8),
+        "garnet(12,2,12,3)": m.garnet(12, 2, 12, n_outcomes=3, seed=3),
+        "garnet(40,4,5,2)": m.garnet(40, 4, 5, 2, seed=1),
+        "garnet(8,2,2,6)": m.garnet(8, 2, 2, 6, seed=5),
+        "grid(3,3)": m.grid(3, 3),
+        "grid(4,5)": m.grid(4, 5),
+        "queue": m.queue(),
+        "inventory": m.inventory(),
+        "scheduler": m.scheduler(),
+        "patrol": m.patrol("...\n.#.\n..."),
+        "sites": m.sites(),
+        "pricing": m.pricing(),
+        "bidding": m.bidding(),
+        "visits of star": m.star(3, 4).visits(),
+        "visits of riverswim": m.riverswim(6).visits(),
+        "visits of grid": m.grid(3, 3).visits(),
+        "rare": eq.Model.from_arrays(rare, [[[0.001], [0.999]], [[0.25], [0.5]]], known=[(1, 1)]),
+        "branches": eq.Model.from_branches([[three, other], [other, three]]),
+        "one state": eq.Model.from_arrays([[[1.0], [1.0]]], [[[0.0, 1.0], [0.3, 0.5]]], noise="none"),
+        "nulls": with_nulls(m.garnet(5, 3, 3, 3, seed=8)),
+    }
+
+
+def rewards() -> dict[str, eq.rewards.Reward]:
+    r = eq.rewards
+    return {
+        "Linear": r.Linear([0.5, -0.2, 0.7]),
+        "Quadratic": r.Quadratic([0.4, 0.3, 0.3]),
+        "TargetSquared": r.TargetSquared([0.5, 0.4, 0.3]),
+        "TargetDistance 1": r.TargetDistance([0.5, 0.4, 0.3], 1),
+        "TargetDistance 2": r.TargetDistance([0.5, 0.4, 0.3], 2),
+        "TargetDistance inf": r.TargetDistance([0.5, 0.4, 0.3], math.inf),
+        "Balance": r.Balance([0.4, 0.3, 0.3]),
+        "BottomSum": r.BottomSum(3, 2),
+        "GeneralisedGini": r.GeneralisedGini([0.5, 0.3, 0.2]),
+        "ProportionalFairness": r.ProportionalFairness(3, 0.1),
+        "Entropy": r.Entropy(3),
+        "Entropy fixed": r.Entropy(3, 0.1),
+        "RelativeEntropy": r.RelativeEntropy([0.5, 0.3, 0.2], 0.1),
+        "CrossEntropy": r.CrossEntropy([0.5, 0.3, 0.2], 0.1),
+        "Knapsack": r.Knapsack(3, 0.3),
+    }
+
+
+def oracles() -> dict[str, tuple[eq.oracles.Oracle, eq.rewards.Reward]]:
+    o, r = eq.oracles, eq.rewards
+    smooth, kinked = r.Quadratic([0.4, 0.3, 0.3]), r.Balance([0.4, 0.3, 0.3])
+    one, largest, bottom = (
+        r.TargetDistance([0.5, 0.4, 0.3], 1), r.TargetDistance([0.5, 0.4, 0.3], math.inf), r.BottomSum(3, 1)
+    )  # fmt: skip
+    return {
+        "FrankWolfe": (o.FrankWolfe(), smooth),
+        "TunedGradientDescent": (o.TunedGradientDescent(), kinked),
+        "TunedMirrorDescent ball": (o.TunedMirrorDescent(o.EuclideanBall(), 10_000), kinked),
+        "TunedMirrorDescent box": (o.TunedMirrorDescent(o.Box(), 10_000), one),
+        "TunedMirrorDescent cross": (o.TunedMirrorDescent(o.CrossPolytope(), 10_000), largest),
+        "TunedMirrorDescent simplex": (o.TunedMirrorDescent(o.SignedSimplex(), 10_000), bottom),
+        "TunedMirrorDescent slack": (o.TunedMirrorDescent(o.SlackSimplex(), 10_000), r.Knapsack(3, 0.3)),
+        "Doubling box": (o.Doubling(o.Box()), one),
+        "Doubling box, inherit": (o.Doubling(o.Box(), inherit=True), one),
+        "Doubling ball": (o.Doubling(o.EuclideanBall()), kinked),
+        "Doubling simplex": (o.Doubling(o.SignedSimplex()), bottom),
+        "Doubling cross, inherit": (o.Doubling(o.CrossPolytope(), inherit=True), largest),
+    }
+
+
+def confidences(model: eq.Model) -> dict[str, eq.confidence.Confidence]:
+    c = eq.confidence
+    return {
+        "Bernstein": c.Bernstein(),
+        "EmpiricalBernstein": c.EmpiricalBernstein(),
+        "Adaptive": c.Adaptive(),
+        "L1 jaksch": c.L1(),
+        "L1 laplace": c.L1("laplace"),
+        "PosteriorSampling": c.PosteriorSampling(seed=5),
+        "PosteriorSampling 3": c.PosteriorSampling(prior=1.0, samples=3, seed=5),
+        "Known": c.Known(model),
+        "Scaled Bernstein": c.Scaled(c.Bernstein(), 0.1),
+        "Scaled Adaptive": c.Scaled(c.Adaptive(), 0.5),
+        "Scaled L1": c.Scaled(c.L1(), 0.3),
+    }
+
+
+def cases() -> dict[str, Callable[[], str]]:
+    """Every pinned run, by name."""
+    pinned: dict[str, Callable[[], str]] = {}
+    all_worlds = worlds()
+    for name, model in all_worlds.items():
+        reward = eq.rewards.Quadratic(target(model.n_outcomes))
+        pinned[f"world: {name}"] = lambda m=model, r=reward: digest(m, eq.TocUCRL2(m.space, r))
+        pinned[f"recommended: {name}"] = lambda m=model, r=reward: digest(m, eq.recommended(m.space, r))
+    small = all_worlds["garnet(5,3,3,3)"]
+    for name, reward in rewards().items():
+        pinned[f"reward: {name}"] = lambda r=reward: digest(small, eq.TocUCRL2(small.space, r))
+        pinned[f"reward, recommended: {name}"] = lambda r=reward: digest(small, eq.recommended(small.space, r))
+    for world in ("garnet(5,3,3,3)", "star(3,4)", "scheduler"):
+        model = all_worlds[world]
+        for name, (oracle, reward) in oracles().items():
+            if reward.n_outcomes == model.n_outcomes:
+                pinned[f"oracle: {name}, {world}"] = lambda m=model, o=oracle, r=reward: digest(
+                    m, eq.TocUCRL2(m.space, r, o)
+                )
+        smooth = eq.rewards.Quadratic(target(model.n_outcomes))
+        for name, confidence in confidences(model).items():
+            pinned[f"confidence: {name}, {world}"] = lambda m=model, c=confidence, r=smooth: digest(
+                m, eq.TocUCRL2(m.space, r, confidence=c)
+            )
+    smooth = eq.rewards.Quadratic([0.4, 0.3, 0.3])
+    settings = {
+        "threshold 0": {"threshold": 0.0, "tolerance": 1e-3},
+        "threshold inf": {"threshold": math.inf},
+        "threshold Power": {"threshold": eq.agents.Power(0.25)},
+        "threshold Span": {"threshold": eq.agents.Span(0.5)},
+        "tolerance Power": {"tolerance": eq.agents.Power(-0.25, 0.5)},
+        "tolerance": {"tolerance": 1e-3},
+        "warm start": {"planner": eq.planning.Planner(warm_start=True)},
+        "relaxed": {"planner": eq.planning.Planner(relaxation=0.7)},
+        "delta": {"delta": 0.3},
+    }
+    star = all_worlds["star(3,4)"]
+    for name, setting in settings.items():
+        pinned[f"setting: {name}"] = lambda s=setting: digest(star, eq.TocUCRL2(star.space, smooth, **s))
+    nulls, arms = all_worlds["nulls"], eq.models.bandit(3)
+    river = all_worlds["riverswim(6)"]
+    agents: dict[str, Case] = {
+        "KnapsackAgent": lambda: (nulls, eq.KnapsackAgent(nulls.space, 0.2, STEPS, 0)),
+        "KnapsackAgent Adaptive": lambda: (
+            nulls, eq.KnapsackAgent(nulls.space, 0.1, STEPS, 0, confidence=eq.confidence.Adaptive())
+        ),
+        "StationaryAgent": lambda: (small, StationaryAgent(small.space, smooth, seed=11)),
+        "RoundRobin": lambda: (small, RoundRobin(small.space, smooth)),
+        "FrankWolfeUCB": lambda: (arms, FrankWolfeUCB(arms.space, smooth)),
+        "ucrl2": lambda: (river, ucrl2(river.space, [1.0])),
+        "posterior": lambda: (river, eq.recommended(river.space, eq.rewards.Linear([1.0]), guarantee=False, seed=4)),
+        "TocUCRL2": lambda: (small, eq.TocUCRL2(small.space, smooth)),
+        "Doubling": lambda: (small, eq.TocUCRL2(small.space, eq.rewards.BottomSum(3, 1))),
+    }  # fmt: skip
+    for name, case in agents.items():
+        pinned[f"agent: {name}"] = lambda c=case: digest(*c())
+        pinned[f"by hand: {name}"] = lambda c=case: by_hand(*c())
+    return pinned
