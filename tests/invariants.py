@@ -31,7 +31,7 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
         assert len(set(counts.pool_state[block].tolist())) == counts.block_used[pair]
         assert np.all(counts.sums[pair] <= agent.visits[pair])
 
-    ended = agent.episodes.triggers()
+    ended = agent.episode_record.triggers()
     assert ended[-1] == "open"
     assert ("restart" in ended) <= isinstance(agent.oracle, Doubling)
     Q = memory.gauge[THRESHOLD]

@@ -54,7 +54,7 @@ def state_of(agent: eq.TocUCRL2) -> list[bytes]:
     counts = agent._counts._replace(
         pool_state=agent._counts.pool_state[:used], pool_count=agent._counts.pool_count[:used]
     )
-    return [part.tobytes() for part in (*counts, *agent._memory, *agent.episodes)]
+    return [part.tobytes() for part in (*counts, *agent._memory, *agent.episode_record)]
 
 
 @pytest.mark.parametrize("name", makers())
@@ -225,7 +225,7 @@ def test_progress_bar_appears_on_long_runs_only(capsys, monkeypatch):
 def test_one_agent_in_two_threads_is_refused():
     model = eq.models.bandit(3)
     agent = makers()["FW"](model.space)
-    with agent._alone(), pytest.raises(eq.EquipoiseError, match="in use by another thread"):
+    with agent.exclusive(), pytest.raises(eq.EquipoiseError, match="in use by another thread"):
         eq.simulate(model, agent, 10)
     eq.simulate(model, agent, 10)
 

@@ -9,8 +9,9 @@ run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
 from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, studies, theory
+from equipoise._component import allow
 from equipoise._version import VERSION
-from equipoise.agents import KnapsackAgent, TocUCRL2, recommended
+from equipoise.agents import Agent, KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
 from equipoise.models import Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
@@ -20,6 +21,7 @@ from equipoise.studies import load_results
 __version__ = VERSION
 
 __all__ = [
+    "Agent",
     "Benchmark",
     "EquipoiseError",
     "KnapsackAgent",
@@ -29,6 +31,7 @@ __all__ = [
     "TocUCRL2",
     "__version__",
     "agents",
+    "allow",
     "best_stationary",
     "confidence",
     "errors",

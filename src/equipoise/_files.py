@@ -19,8 +19,9 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, final
 
 import numpy as np
 from numpy.lib import format as npy
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from equipoise.errors import FileError
 
 _HEADER: Final = "header"
+_FORMAT: Final = "equipoise-"
 # What the libraries raise on damaged files; a flipped bit may ask for a password (RuntimeError) or spoil a header.
 _DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError, RuntimeError,
@@ -65,7 +67,7 @@ def write_npz(
     if _HEADER in arrays:
         raise ValueError(f"an array may not be called {_HEADER!r}")
     about = {
-        "format": f"equipoise-{kind}",
+        "format": f"{_FORMAT}{kind}",
         "version": version,
         "arrays": sorted(arrays),
         "content": dict(header),
@@ -107,14 +109,38 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         handle.write(content)
 
 
+@final
+@dataclass(frozen=True)
+class Saved:
+    """What a file holds: its kind and version, the header and the arrays by name."""
+
+    kind: str
+    version: int
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
 def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_npz` wrote: the header and the arrays by name.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+    kind, version : str, int
+        What it must be, and the latest version of it.
 
     Raises
     ------
     FileError
         When the file is missing, cut short, damaged, of another kind, or of a later version.
     """
+    saved = read_saved(path, {kind: version})
+    return saved.header, saved.arrays
+
+
+def read_saved(path: str | os.PathLike[str], kinds: Mapping[str, int]) -> Saved:
+    """As `read_npz`, for a file that may be of several kinds; `kinds` has the latest version of each."""
     source = _checked_path(path)
     try:
         with zipfile.ZipFile(source) as archive:
@@ -122,32 +148,25 @@ def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dic
             if _HEADER not in names:
                 raise FileError(f"{source}: a zip file, but not one of Equipoise's: it has no header")
             about = _header(source, _member(archive, _HEADER))
-            if about["format"] != f"equipoise-{kind}":
-                raise FileError(f"{source}: holds {about['format']}; equipoise-{kind} is needed")
-            if about["version"] > version:
+            kind = about["format"].removeprefix(_FORMAT)
+            if kind not in kinds or not about["format"].startswith(_FORMAT):
+                raise FileError(f"{source}: holds {about['format']}; {_FORMAT}{next(iter(kinds))} is needed")
+            if about["version"] > kinds[kind]:
                 raise FileError(
                     f"{source}: of version {about['version']}, written by a later Equipoise; "
-                    f"this one reads up to version {version}"
+                    f"this one reads up to version {kinds[kind]}"
                 )
             absent = sorted(set(about["arrays"]) - names)
             if absent:
                 raise FileError(f"{source}: the array {absent[0]!r} is missing")
-            return about["content"], {name: _member(archive, name) for name in about["arrays"]}
+            arrays = {name: _member(archive, name) for name in about["arrays"]}
+            return Saved(kind, about["version"], about["content"], arrays)
     except FileNotFoundError:
         raise FileError(f"{source}: there is no such file") from None
     except OSError as error:
         raise FileError(f"{source}: cannot be read ({error.strerror or error})") from error
     except _DAMAGE as error:
         raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({error})") from None
-
-
-def kind_of(path: str | os.PathLike[str]) -> str | None:
-    """What a file says that it holds; None if it says nothing that can be understood."""
-    try:
-        with zipfile.ZipFile(_checked_path(path)) as archive:
-            return str(_header(Path(path), _member(archive, _HEADER))["format"]).removeprefix("equipoise-")
-    except (FileError, OSError, KeyError, *_DAMAGE):
-        return None
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:

@@ -156,7 +156,7 @@ def simulate(
         t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
         values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
-        episodes=agent.episodes.frame(agent.t),
+        episodes=agent.episodes,
         status="done" if agent.t > last else "interrupted",
         steps=agent.t - 1 - done,
         seconds=time.perf_counter() - began,
@@ -174,12 +174,12 @@ def stretches(
     rng = stream(model, seed, agent.t)
     stretch = _FIRST_STRETCH
     passed = 0
-    with agent._alone():
+    with agent.exclusive():
         while agent.t <= last:
             target = int(marks[passed]) if passed < marks.size else last
             asked = min(target - agent.t + 1, stretch)
             started = time.perf_counter()
-            agent._run(model, rng, asked)
+            agent.advance(model, rng, asked)
             if time.perf_counter() - started > _STRETCH:
                 stretch = max(1, asked // 2)
             elif asked == stretch:  # a call cut short by a checkpoint says nothing of longer ones

@@ -105,13 +105,13 @@ def compare(model: eq.Model, agent: eq.TocUCRL2, reference: Reference, steps: in
         agent.observe(outcomes, state)
         reference.observe(outcomes, state)
     assert agent.episode_starts.tolist() == reference.episode_starts
-    ended = agent.episodes.triggers()
+    ended = agent.episode_record.triggers()
     assert ended[:-1] == reference.triggers[1:]
     assert ended[-1] == "open"
     np.testing.assert_allclose(thetas, reference.thetas, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(agent.episodes.span, reference.bias_spans, rtol=0, atol=ROUNDING)
-    assert agent.episodes.sweeps.tolist() == [plan.sweeps for plan in reference.plans]
+    np.testing.assert_allclose(agent.episode_record.gain, reference.gains, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(agent.episode_record.span, reference.bias_spans, rtol=0, atol=ROUNDING)
+    assert agent.episode_record.sweeps.tolist() == [plan.sweeps for plan in reference.plans]
     np.testing.assert_allclose(agent.average, reference.average, rtol=0, atol=ROUNDING)
 
 
@@ -153,7 +153,7 @@ def test_a_linear_reward_gives_ucrl2(seed):
         agent.observe(outcomes, state)
         reference.observe(outcomes, state)
     assert agent.episode_starts.tolist() == reference.episode_starts
-    np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(agent.episode_record.gain, reference.gains, rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(6))

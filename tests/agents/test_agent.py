@@ -21,7 +21,7 @@ def small_agent(**options) -> tuple[eq.Model, eq.TocUCRL2]:
 
 
 def snapshot(agent: eq.TocUCRL2) -> list[bytes]:
-    return [part.tobytes() for part in (*agent._counts, *agent._memory, *agent.episodes)]
+    return [part.tobytes() for part in (*agent._counts, *agent._memory, *agent.episode_record)]
 
 
 def drive(model, agent, steps, seed=0):
@@ -203,8 +203,8 @@ def test_linear_reward_is_ucrl2_whatever_the_threshold():
         agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), threshold=threshold)
         actions = drive(model, agent, 3000, seed=4)
         assert_invariants(agent)
-        assert set(agent.episodes.ended.tolist()) == {0, 2}
-        runs.append((actions, agent.episode_starts.tolist(), agent.episodes.gain.tolist()))
+        assert set(agent.episode_record.ended.tolist()) == {0, 2}
+        runs.append((actions, agent.episode_starts.tolist(), agent.episode_record.gain.tolist()))
     assert all(run == runs[0] for run in runs)
 
 
@@ -213,7 +213,7 @@ def test_doubling_restarts_at_powers_of_two():
     for inherit in (False, True):
         agent = eq.TocUCRL2(model.space, eq.rewards.BottomSum(K, 1), o.Doubling(o.SignedSimplex(), inherit=inherit))
         drive(model, agent, 200)
-        starts, ended = agent.episode_starts, agent.episodes.ended
+        starts, ended = agent.episode_starts, agent.episode_record.ended
         restarts = starts[1:][ended[:-1] == 4]
         assert restarts.tolist() == [2**h - 1 for h in range(2, 8)]
         assert_invariants(agent)

@@ -46,7 +46,7 @@ def test_thresholds_against_the_dense_agent(schedule):
     model = eq.models.garnet(5, 3, 3, K, seed=11)
     agent = eq.TocUCRL2(model.space, REWARD, threshold=schedule)
     compare(model, agent, reference(model, Q_of_episode=THRESHOLDS[schedule]), steps=1500, seed=5)
-    assert "gradient" in agent.episodes.triggers()
+    assert "gradient" in agent.episode_record.triggers()
 
 
 @pytest.mark.parametrize("schedule", TOLERANCES, ids=repr)
@@ -109,7 +109,7 @@ def test_the_drift_at_the_end_of_an_episode_is_just_above_the_threshold(schedule
     for _ in range(3000):
         agent.observe(*world.step(agent.act(world.state)))
         drifts.append(agent.drift)
-    episodes = agent.episodes
+    episodes = agent.episode_record
     triggers = episodes.triggers()
     ended = 0
     for m, (start, span) in enumerate(zip(episodes.start, episodes.span, strict=True)):
@@ -140,7 +140,7 @@ def test_the_span_counts_where_it_is_above_the_constant():
     for _ in range(5000):
         before.append(agent.drift)
         agent.observe(*world.step(agent.act(world.state)))
-    episodes = agent.episodes
+    episodes = agent.episode_record
     Q = 0.5 * np.maximum(constant, episodes.span)
     assert (episodes.span > constant).sum() > 10
     for m, start in enumerate(episodes.start[1:]):
@@ -239,13 +239,13 @@ def test_a_reward_without_a_lipschitz_constant():
     reward = eq.rewards.Entropy(4)
     agent = eq.TocUCRL2(model.space, reward, threshold=Power(0.1, scale=1.0))
     eq.simulate(model, agent, 500)
-    assert "gradient" in agent.episodes.triggers()
+    assert "gradient" in agent.episode_record.triggers()
     agent, world = eq.TocUCRL2(model.space, reward, threshold=Span()), model.world(0)
     before = []
     for _ in range(500):
         before.append(agent.drift)
         agent.observe(*world.step(agent.act(world.state)))
-    episodes = agent.episodes
+    episodes = agent.episode_record
     for m, trigger in enumerate(episodes.triggers()):
         if trigger == "gradient":
             assert before[episodes.start[m + 1] - 1] > max(1.0, episodes.span[m]) - 1e-12

@@ -32,8 +32,8 @@ def compare(model: eq.Model, weights: np.ndarray, delta: float, steps: int, seed
         agent.observe(outcomes, state)
         reference.observe(outcomes, state)
     assert agent.episode_starts.tolist() == reference.episode_starts
-    np.testing.assert_allclose(agent.episodes.gain, reference.gains, rtol=0, atol=ROUNDING)
-    assert set(agent.episodes.triggers()) <= {"visits", "open"}
+    np.testing.assert_allclose(agent.episode_record.gain, reference.gains, rtol=0, atol=ROUNDING)
+    assert set(agent.episode_record.triggers()) <= {"visits", "open"}
     return agent
 
 

@@ -23,7 +23,7 @@ def run():
 @pytest.fixture(scope="module")
 def content(run):
     found, agent = run
-    return encoded(tabulated(found.t, found.outcomes, found.values, agent.episodes), {"id": "abc", "spec": "x = 1\n"})
+    return encoded(tabulated(found.t, found.outcomes, found.values, agent.episode_record), {"id": "abc", "spec": "x = 1\n"})
 
 
 def test_round_trip(run, content):
@@ -38,14 +38,14 @@ def test_round_trip(run, content):
 def test_episodes_are_counted_from_their_starts(run):
     """Counted again, one time and one episode after the other."""
     found, agent = run
-    table = tabulated(found.t, found.outcomes, found.values, agent.episodes)
-    starts, triggers = agent.episodes.start.tolist(), agent.episodes.triggers()
+    table = tabulated(found.t, found.outcomes, found.values, agent.episode_record)
+    starts, triggers = agent.episode_record.start.tolist(), agent.episode_record.triggers()
     for row in table.iter_rows(named=True):
         begun = [m for m, start in enumerate(starts) if start <= row["t"]]
         assert row["episodes"] == len(begun)
         for word in ("gradient", "visits", "both", "restart"):
             assert row[word] == sum(triggers[m] == word for m in begun[:-1])
-        assert row["sweeps"] == agent.episodes.sweeps[: len(begun)].sum()
+        assert row["sweeps"] == agent.episode_record.sweeps[: len(begun)].sum()
     last = table[-1]
     assert last["restart"].item() > 0  # the oracle does restart
     assert sum(last[word].item() for word in ("gradient", "visits", "both", "restart")) == last["episodes"].item() - 1
@@ -55,7 +55,7 @@ def test_an_agent_without_episodes():
     model = eq.models.star(2, 2)
     agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.BottomSum(2, 1))
     found = eq.simulate(model, agent, 100)
-    table = tabulated(found.t, found.outcomes, found.values, agent.episodes)
+    table = tabulated(found.t, found.outcomes, found.values, agent.episode_record)
     assert table["episodes"].sum() == table["sweeps"].sum() == table["visits"].sum() == 0
 
 

@@ -213,7 +213,7 @@ def test_what_a_confidence_leaves_alone_is_not_scaled_again_and_again():
     model = eq.models.riverswim(3)
     agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=scaled)
     eq.simulate(model, agent, 3000)
-    assert len(agent.episodes.start) > 3
+    assert len(agent.episode_record.start) > 3
     assert {0.5} <= set(agent._region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
 
 

@@ -1,7 +1,21 @@
-"""What an agent is: it acts, it observes, and `simulate` can run it compiled.
+"""What an agent is: it acts, it observes, and it can be stopped, saved and gone on with.
 
-`act` and `observe` alternate, and what cannot have happened is refused before anything changes. `arguments` says how
-an agent was made, and `save` and `load` keep it: any agent can be described, stopped and gone on with.
+A subclass writes two methods in plain Python, and is an agent like any other, in `simulate`, in studies and in reports:
+
+    class Mine(eq.Agent):
+        def choose(self, state):                                # -> the action of time t
+            ...
+        def learn(self, state, action, outcomes, next_state):   # what followed; nothing by default
+            ...
+
+The base keeps the time `t`, the `state`, the action that is `pending` and the `average` of the outcomes. It refuses
+what cannot have happened before anything changes, and use by two threads at once. A constructor of one's own calls
+``super().__init__(space, reward)`` first and keeps its parameters as attributes; then a study can name them. Two
+methods more make it savable: `memory`, all that decides what comes next as arrays and plain data, and `restore`, the
+way back.
+
+`advance` takes a whole stretch of steps in a sampled world. It calls `choose` and `learn` in turn; an agent with a
+compiled loop overrides it.
 """
 
 from __future__ import annotations
@@ -11,58 +25,173 @@ import contextlib
 import copy
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._component import Component
 from equipoise._numbers import whole
 from equipoise.agents.episodes import Episodes, no_episodes
-from equipoise.errors import ProtocolError
+from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
 from equipoise.models.base import Model, Space
+from equipoise.models.world import transition
 from equipoise.rewards.base import Reward
 
+if TYPE_CHECKING:
+    import polars
 
-class Agent(abc.ABC):
+# Positions in the clock.
+TIME, STATE, PENDING = 0, 1, 2
+CLOCK_SIZE: Final = 3
+_PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
+_LOCK: Final = "_lock"
+
+
+class Agent(Component, abc.ABC):
     """Anything that can be put in charge of a system.
 
-    Attributes
+    Parameters
     ----------
     space : Space
         What it knows of the world.
     reward : Reward
         What its outcomes are judged by.
+
+    Examples
+    --------
+    An agent that stays with an action while it pays:
+
+    >>> import equipoise as eq
+    >>> class Stubborn(eq.Agent):
+    ...     def __init__(self, space, reward, first=0):
+    ...         super().__init__(space, reward)
+    ...         self.first = first
+    ...         self.action = first
+    ...     def choose(self, state):
+    ...         return self.action % self.space.n_actions[state]
+    ...     def learn(self, state, action, outcomes, next_state):
+    ...         if outcomes[0] == 0:
+    ...             self.action += 1
+    >>> model = eq.models.bandit(3)
+    >>> agent = Stubborn(model.space, eq.rewards.Linear([1.0, 0.0, 0.0]), first=1)
+    >>> run = eq.simulate(model, agent, 100)
+    >>> agent.t, agent.average.tolist(), agent
+    (101, [0.98, 0.01, 0.01], Stubborn(1 states, 3 pairs, Linear(weights=[1.0, 0.0, 0.0], norm=2.0), first=1; t=101))
     """
 
     space: Space
     reward: Reward
-    _guard: threading.Lock
+
+    def __init__(self, space: Space, reward: Reward) -> None:
+        check_kind(space, Space, "space", "model.space")
+        check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
+        if reward.n_outcomes != space.n_outcomes:
+            raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
+        self.space = space
+        self.reward = reward
+        self._clock = np.array([1, space.start, -1])
+        self._total = np.zeros(space.n_outcomes)
+        self._lock = threading.Lock()
+
+    # -- what a subclass writes -------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def choose(self, state: int) -> int:
+        """The action of time t.
+
+        Parameters
+        ----------
+        state : int
+            Where the system is.
+        """
+
+    def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:
+        """What followed; the time, the state and the average are kept by the base.
+
+        Parameters
+        ----------
+        state, action : int
+            What was done, and where.
+        outcomes : numpy.ndarray
+            The K outcomes, read-only; copy them to keep them.
+        next_state : int
+            Where the system is now.
+        """
+
+    def memory(self) -> Mapping[str, Any]:
+        """All that decides what comes next, as arrays and plain data; an agent that remembers nothing returns {}."""
+        name = type(self).__name__
+        raise ContractError(
+            f"{name}: it cannot be saved; write {name}.memory(), which returns arrays and plain data by name, and "
+            f"{name}.restore(memory), which takes them back"
+        )
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Take back what `memory` gave; called on a new agent of the same arguments.
+
+        Parameters
+        ----------
+        memory : mapping
+            As `memory` returned it, arrays as arrays.
+        """
+        if memory:
+            raise ContractError(f"{type(self).__name__}: it has a memory, and no restore(memory) to take it back")
+
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Take up to `steps` steps in a sampled world; it may stop before that, to be called again.
+
+        Parameters
+        ----------
+        model : Model
+            The world.
+        rng : numpy.random.Generator
+            Its stream of random numbers, at the present step.
+        steps : int
+            How many, at least one.
+        """
+        outcomes = np.empty(model.n_outcomes)
+        enough = time.perf_counter() + _PATIENCE
+        for _ in range(steps):
+            action = self._chosen()
+            after = transition(model, rng, int(self.space.first_pair[self.state]) + action, outcomes)
+            self._learned(action, outcomes, after)
+            if time.perf_counter() > enough:
+                return
+
+    # -- what a user may look at ------------------------------------------------------------------------
 
     @property
-    @abc.abstractmethod
     def t(self) -> int:
         """The time of the next step, from 1."""
+        return int(self._clock[TIME])
 
     @property
-    @abc.abstractmethod
     def state(self) -> int:
         """The state in which the next step will be taken."""
+        return int(self._clock[STATE])
 
     @property
-    @abc.abstractmethod
-    def average(self) -> NDArray[np.float64]:
-        """The average outcome vector so far; zero before the first step."""
-
-    @property
-    @abc.abstractmethod
     def pending(self) -> bool:
         """Whether an action waits to be observed."""
+        return bool(self._clock[PENDING] >= 0)
 
     @property
-    def episodes(self) -> Episodes:
-        """The record of episodes; empty for an agent without any."""
+    def average(self) -> NDArray[np.float64]:
+        """The average outcome vector so far; zero before the first step."""
+        return self._total / max(1, self.t - 1)
+
+    @property
+    def episode_record(self) -> Episodes:
+        """The record of episodes, column by column; empty for an agent without any."""
         return no_episodes(0)
+
+    @property
+    def episodes(self) -> polars.DataFrame:
+        """All episodes so far, one row each: start, length, trigger, gain, span, sweeps."""
+        return self.episode_record.frame(self.t)
 
     @property
     def horizon(self) -> int | None:
@@ -74,27 +203,73 @@ class Agent(abc.ABC):
         """What is to be said wherever its results are shown, such as that no guarantee covers it; empty if nothing."""
         return ""
 
-    @abc.abstractmethod
+    def __repr__(self) -> str:
+        made_of = [repr(self.reward), *(f"{name}={value!r}" for name, value in self.arguments().items())]
+        size = f"{self.space.n_states} states, {self.space.n_pairs} pairs"
+        return f"{type(self).__name__}({size}, {', '.join(made_of)}; t={self.t})"
+
+    __eq__ = object.__eq__  # two agents that were made alike may have seen different things
+    __hash__ = object.__hash__
+
+    # -- acting -----------------------------------------------------------------------------------------
+
     def act(self, state: int) -> int:
-        """Choose the action of time t in `state`."""
+        """Choose the action of time t.
 
-    @abc.abstractmethod
-    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
-        """Take in the outcomes of the last action and the state it led to."""
-
-    @abc.abstractmethod
-    def arguments(self) -> Mapping[str, Any]:
-        """The constructor's arguments but for the space and the reward: numbers, lists, None or components.
-
-        >>> import equipoise as eq
-        >>> agent = eq.agents.baselines.FrankWolfeUCB(eq.models.bandit(2).space, eq.rewards.Quadratic([0.5, 0.5]))
-        >>> agent.arguments()
-        {'delta': 0.05}
-        >>> twin = type(agent)(agent.space, agent.reward, **agent.arguments())
+        Parameters
+        ----------
+        state : int
+            Where the system is: the start, or the next state of the last `observe`.
         """
+        with self.exclusive():
+            self._check_act(state)
+            action = self._chosen()
+            self._clock[PENDING] = self.space.first_pair[self.state] + action
+            return action
+
+    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
+        """Take in what followed the last action.
+
+        Parameters
+        ----------
+        outcomes : array of float
+            The K outcomes, each in [0, 1].
+        next_state : int
+            The state that it led to.
+        """
+        with self.exclusive():
+            vector, after = self._checked_observation(outcomes, next_state)
+            self._learned(int(self._clock[PENDING] - self.space.first_pair[self.state]), vector, after)
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Refuse to be used by two threads at once while it lasts; kernels would write over each other."""
+        if _LOCK not in self.__dict__:
+            name = type(self).__name__
+            raise ContractError(f"{name}: its constructor must call super().__init__(space, reward)")
+        if not self._lock.acquire(blocking=False):
+            raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    # -- keeping ----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit."""
+        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Raises
+        ------
+        FileError
+            When it cannot be written, or could not be read again: an agent without `memory`, or a part that is
+            defined inside a function.
+        """
         from equipoise.agents.checkpoint import save_agent
 
         save_agent(self, path)
@@ -103,12 +278,15 @@ class Agent(abc.ABC):
     def load(cls, path: str | os.PathLike[str], *, reward: Reward | None = None) -> Self:
         """Read an agent of this class written by `save`.
 
+        Parts written elsewhere are made only if their modules are allowed, see `equipoise.allow`.
+
         Parameters
         ----------
         path : path
             The file.
         reward : Reward, optional
-            Needed only if the agent's reward was a `Custom` one, whose functions are not saved.
+            Needed only if the agent's reward was a `Custom` one, whose functions are not saved. It must have the values
+            that the saved one had.
 
         Raises
         ------
@@ -124,26 +302,63 @@ class Agent(abc.ABC):
         >>> run = eq.simulate(model, agent, 100)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     agent.save(f"{folder}/agent.npz")
-        ...     eq.agents.baselines.RoundRobin.load(f"{folder}/agent.npz").t
+        ...     eq.Agent.load(f"{folder}/agent.npz").t
         101
         """
         from equipoise.agents.checkpoint import load_agent
 
         return load_agent(cls, path, reward)
 
-    @abc.abstractmethod
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
-        """Take up to `steps` steps in `model`, compiled; it will be called again for the rest."""
+    def __getstate__(self) -> dict[str, object]:
+        return {name: part for name, part in self.__dict__.items() if name != _LOCK}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    # -- inside -----------------------------------------------------------------------------------------
+
+    def _chosen(self) -> int:
+        """What `choose` says, checked."""
+        state, most = self.state, self.space.n_actions[self.state] - 1
+        with self._blamed("choose"):
+            answer = self.choose(state)
+        try:
+            return whole(answer, "action", 0, most, error=ContractError)
+        except ContractError:
+            raise ContractError(
+                f"{type(self).__name__}.choose returned {answer!r} at time {self.t} in {self.space.name_state(state)}; "
+                f"an action from 0 to {most} is needed"
+            ) from None
+
+    def _learned(self, action: int, outcomes: NDArray[np.float64], after: int) -> None:
+        """Let `learn` see a step, and take it into account."""
+        shown = outcomes.view()
+        shown.flags.writeable = False
+        with self._blamed("learn"):
+            self.learn(self.state, action, shown, after)
+        self._account(outcomes, after)
+
+    def _account(self, outcomes: NDArray[np.float64], after: int) -> None:
+        """Move the clock, and sum the outcomes; an agent whose kernels do so has nothing left to do."""
+        self._total += outcomes
+        self._clock[:] = self._clock[TIME] + 1, after, -1
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Refuse to be used by two threads at once; kernels would write over each other."""
-        if not self._guard.acquire(blocking=False):
-            raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
+    def _blamed(self, method: str) -> Iterator[None]:
+        """Name the agent, the method and the step in whatever a method raises."""
         try:
             yield
-        finally:
-            self._guard.release()
+        except EquipoiseError:
+            raise
+        except Exception as error:
+            raise ContractError(
+                f"{type(self).__name__}.{method} raised {type(error).__name__} at time {self.t} in "
+                f"{self.space.name_state(self.state)}: {error}"
+            ) from error
 
     def _check_act(self, state: int) -> None:
         if self.horizon is not None and self.t > self.horizon:
@@ -170,40 +385,21 @@ class Agent(abc.ABC):
         return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
 
 
-# Positions in the clock of a `ClockedAgent`.
-TIME, STATE, PENDING = 0, 1, 2
+def check_kind(value: object, kind: type, name: str, example: str) -> None:
+    """Refuse an argument of another type.
 
-
-class ClockedAgent(Agent):
-    """An agent that keeps the time, its state and the pair that waits to be observed in an array of three."""
-
-    _clock: NDArray[np.int64]
-
-    @property
-    def t(self) -> int:
-        """The time of the next step, from 1."""
-        return int(self._clock[TIME])
-
-    @property
-    def state(self) -> int:
-        """The state in which the next step will be taken."""
-        return int(self._clock[STATE])
-
-    @property
-    def pending(self) -> bool:
-        """Whether an action waits to be observed."""
-        return bool(self._clock[PENDING] >= 0)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: part for name, part in self.__dict__.items() if name != "_guard"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self._guard = threading.Lock()
-
-    def __copy__(self) -> ClockedAgent:
-        return copy.deepcopy(self)
-
-    def _start_clock(self) -> None:
-        self._clock = np.array([1, self.space.start, -1])
-        self._guard = threading.Lock()
+    Parameters
+    ----------
+    value : object
+        What was given.
+    kind : type
+        What is needed.
+    name : str
+        Of the parameter.
+    example : str
+        Something that would be accepted.
+    """
+    if not isinstance(value, kind):
+        raise ParameterError(
+            f"{name}: got {type(value).__name__}; it must be of type {kind.__name__}, for instance {example}"
+        )

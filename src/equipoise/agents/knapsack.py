@@ -20,11 +20,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equipoise._compile import kernel
-from equipoise.agents.base import PENDING, STATE, TIME, ClockedAgent
+from equipoise.agents.base import PENDING, STATE, TIME, Agent, check_kind
 from equipoise.agents.episodes import Episodes
+from equipoise.agents.restoring import require
 from equipoise.agents.schedules import Power
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
@@ -58,7 +59,7 @@ def _idle(
 
 
 @final
-class KnapsackAgent(ClockedAgent):
+class KnapsackAgent(Agent):
     """Earn under budgets that are never exceeded.
 
     Parameters
@@ -95,38 +96,47 @@ class KnapsackAgent(ClockedAgent):
         confidence: Confidence | None = None,
         tolerance: float | Power | None = None,
     ) -> None:
-        if not isinstance(space, Space):
-            raise ParameterError(f"space: got {type(space).__name__}; it must be of type Space, such as model.space")
+        check_kind(space, Space, "space", "model.space")
         if space.n_outcomes < 2:
             raise ParameterError("space: it has one outcome; a reward and at least one consumption are needed")
-        self.space = space
-        self.reward = Knapsack(space.n_outcomes, budget)
-        self.budget = float(budget)
+        surrogate = Knapsack(space.n_outcomes, budget)
+        super().__init__(space, surrogate)
+        self.budget = surrogate.budget
         self.null_actions = _checked_nulls(space, null_actions)
         oracle = TunedMirrorDescent(SlackSimplex(), horizon)
         threshold = self.reward.lipschitz
         told = _with_known_nulls(space, self.null_actions)
         self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
-        self._start_clock()
+        self._total = self._inner._total
 
     # -- what a user may look at ---------------------------------------------------------------------
 
     @property
     def horizon(self) -> int:
         """T."""
-        found = self._inner.oracle.horizon
-        assert found is not None
-        return found
+        horizon = self._inner.oracle.horizon
+        assert horizon is not None
+        return horizon
+
+    @property
+    def delta(self) -> float:
+        """The level of the confidence regions."""
+        return self._inner.delta
+
+    @property
+    def confidence(self) -> Confidence:
+        """The rule for the regions."""
+        return self._inner.confidence
+
+    @property
+    def tolerance(self) -> float | Power | None:
+        """At which the planner stops; None: 1/sqrt(tau(m))."""
+        return self._inner.tolerance
 
     @property
     def caveat(self) -> str:
         """That of its confidence."""
         return self._inner.caveat
-
-    @property
-    def average(self) -> NDArray[np.float64]:
-        """The average outcome vector so far, the time after stopping included."""
-        return self._inner._memory.total / max(1, self.t - 1)
 
     @property
     def earned(self) -> float:
@@ -144,9 +154,9 @@ class KnapsackAgent(ClockedAgent):
         return bool(np.any(self._inner._memory.total[1:] + 1.0 > self._units))
 
     @property
-    def episodes(self) -> Episodes:
-        """The record of all episodes so far."""
-        return self._inner.episodes
+    def episode_record(self) -> Episodes:
+        """The record of all episodes so far, column by column."""
+        return self._inner.episode_record
 
     @property
     def theta(self) -> NDArray[np.float64]:
@@ -160,43 +170,25 @@ class KnapsackAgent(ClockedAgent):
             raise ParameterError(f"best: got {type(best).__name__}; the result of solve_knapsack is needed")
         return self.horizon * float(optimum) - self.earned
 
-    def arguments(self) -> Mapping[str, Any]:
-        """All of them; a null action for every state."""
-        return {
-            "budget": self.budget,
-            "horizon": self.horizon,
-            "null_actions": self.null_actions.tolist(),
-            "delta": self._inner.delta,
-            "confidence": self._inner.confidence,
-            "tolerance": self._inner.tolerance,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"KnapsackAgent({self.space.n_states} states, {self.space.n_pairs} pairs, budget={self.budget}, "
-            f"horizon={self.horizon}; t={self.t}, inventory={self.inventory.tolist()})"
-        )
-
     # -- acting ---------------------------------------------------------------------------------------
 
-    def act(self, state: int) -> int:
-        """Choose the action of time t in `state`: the algorithm's, or the null action once it has stopped."""
-        self._check_act(state)
-        action = int(self.null_actions[state]) if self.stopped else self._inner.act(state)
-        self._clock[PENDING] = self.space.first_pair[state] + action
-        return action
+    def choose(self, state: int) -> int:
+        """The algorithm's action, or the null action once it has stopped."""
+        return int(self.null_actions[state]) if self.stopped else self._inner.act(state)
 
-    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
-        """Take in the outcomes of the last action and the state it led to."""
-        vector, after = self._checked_observation(outcomes, next_state)
-        state = self.state
-        if self._clock[PENDING] == self.space.first_pair[state] + self.null_actions[state] and vector.any():
-            raise self._not_null(state, vector)
+    def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:
+        """What the algorithm learns; a null action must yield and consume nothing."""
+        if action == self.null_actions[state] and outcomes.any():
+            raise self._not_null(state, outcomes)
         if self._inner.pending:
-            self._inner.observe(vector, after)
+            self._inner.observe(outcomes, next_state)
+
+    def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
+        """Move the clock; the sums are those of the agent within, and null actions add nothing."""
         self._clock[:] = self.t + 1, after, -1
 
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Compiled."""
         if not self.stopped:
             self._inner._run(model, rng, steps, self._units)
             self._clock[:] = self._inner.t, self._inner.state, -1
@@ -205,6 +197,29 @@ class KnapsackAgent(ClockedAgent):
         nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
         if not _idle(steps, *nulls, rng, *sampling_arrays(model)):
             raise self._not_null(self.state, outcome)
+
+    # -- keeping --------------------------------------------------------------------------------------
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__(state)
+        self._total = self._inner._total
+
+    def memory(self) -> dict[str, Any]:
+        """That of the agent within."""
+        return self._inner.memory()
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go on with that. Until it stops, its clock is that of the agent within, which then rests."""
+        self._inner.restore(memory)
+        self._total = self._inner._total
+        clock, inner = self._clock, self._inner
+        fits = self.t <= self.horizon + 1 and bool(np.all(self.inventory >= 0.0))
+        if fits and self.stopped:
+            null = self.space.first_pair[self.state] + self.null_actions[self.state]
+            fits = inner.t <= self.t and not inner.pending and int(clock[PENDING]) in (-1, int(null))
+        elif fits:
+            fits = np.array_equal(clock, inner._clock[: clock.size])
+        require(fits, "its clock is damaged")
 
     # -- inside ---------------------------------------------------------------------------------------
 
@@ -244,4 +259,4 @@ def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
     """The same space, told that null actions have outcomes of zero."""
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
-    return Space._of_arrays(space.first_pair, space.start, mask, space.known_outcomes)
+    return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes)

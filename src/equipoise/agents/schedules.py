@@ -15,30 +15,28 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Mapping
-from typing import Any, final
+from typing import NamedTuple, final
 
+from equipoise._component import Component
 from equipoise._numbers import real
 from equipoise.errors import ParameterError
 from equipoise.rewards.base import Reward
 
 
-class Schedule(abc.ABC):
+class Rule(NamedTuple):
+    """What a schedule is to the compiled loop: scale tau^exponent, times max(floor, span of the bias) if floor > 0."""
+
+    scale: float
+    exponent: float = 0.0
+    floor: float = 0.0
+
+
+class Schedule(Component, abc.ABC):
     """A rule for one number an episode."""
 
     @abc.abstractmethod
-    def arguments(self) -> Mapping[str, Any]:
-        """The constructor's arguments."""
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments().items())
-        return f"{type(self).__name__}({inside})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.arguments() == getattr(other, "arguments", dict)()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, *self.arguments().items()))
+    def rule(self, unit: float) -> Rule:
+        """The numbers of the rule; `unit` is its scale by default: L for a threshold, 1 for a tolerance."""
 
 
 @final
@@ -64,9 +62,9 @@ class Power(Schedule):
         if self.scale is not None and not 0 < self.scale < math.inf:
             raise ParameterError(f"scale: got {scale}; a number > 0 is needed, or None")
 
-    def arguments(self) -> Mapping[str, Any]:
-        """Exponent and scale."""
-        return {"exponent": self.exponent, "scale": self.scale}
+    def rule(self, unit: float) -> Rule:
+        """A power of tau."""
+        return Rule(unit if self.scale is None else self.scale, self.exponent)
 
 
 @final
@@ -84,55 +82,83 @@ class Span(Schedule):
         if not 0 < self.factor < math.inf:
             raise ParameterError(f"factor: got {factor}; a number > 0 is needed")
 
-    def arguments(self) -> Mapping[str, Any]:
-        """The factor."""
-        return {"factor": self.factor}
+    def rule(self, unit: float) -> Rule:
+        """Proportional to the span, or to L where that is larger; to 1 for an L that is not finite."""
+        return Rule(self.factor, floor=unit if unit < math.inf else 1.0)
 
 
 def checked_threshold(threshold: float | Schedule | None, reward: Reward) -> float | Schedule | None:
-    """A threshold that an agent can have, or an error."""
-    if isinstance(threshold, Power) and threshold.scale is None and not reward.lipschitz < math.inf:
-        raise ParameterError(f"threshold: {reward!r} has no Lipschitz constant to scale {threshold!r} by; give a scale")
-    if threshold is None or isinstance(threshold, Power | Span):
+    """A threshold that an agent can have, or an error.
+
+    Parameters
+    ----------
+    threshold : float, Schedule or None
+        Q, a rule for it, or None for L.
+    reward : Reward
+        Whose L it may be.
+    """
+    if isinstance(threshold, Schedule):
+        if not threshold.rule(reward.lipschitz).scale < math.inf:
+            raise ParameterError(
+                f"threshold: {reward!r} has no Lipschitz constant to scale {threshold!r} by; give a scale"
+            )
         return threshold
+    if threshold is None:
+        return None
     if isinstance(threshold, bool):
         raise ParameterError(f"threshold: got {threshold}; a number, a Power, a Span, or None is needed")
-    found = real(threshold, "threshold", error=ParameterError)
-    if not found >= 0:
+    number = real(threshold, "threshold", error=ParameterError)
+    if not number >= 0:
         raise ParameterError(f"threshold: got {threshold}; Q must be a number >= 0, or math.inf")
-    return found
+    return number
 
 
 def checked_tolerance(tolerance: float | Power | None) -> float | Power | None:
-    """A tolerance that an agent can have, or an error."""
+    """A tolerance that an agent can have, or an error.
+
+    Parameters
+    ----------
+    tolerance : float, Power or None
+        At which plans stop, or None for 1/sqrt(tau).
+    """
     if tolerance is None or isinstance(tolerance, Power):
         return tolerance
     if isinstance(tolerance, bool | Schedule):
         raise ParameterError(f"tolerance: got {tolerance!r}; a number, a Power, or None is needed")
-    found = real(tolerance, "tolerance", error=ParameterError)
-    if not 0 < found < math.inf:
+    number = real(tolerance, "tolerance", error=ParameterError)
+    if not 0 < number < math.inf:
         raise ParameterError(f"tolerance: got {tolerance}; a number > 0 is needed, or None for 1/sqrt(tau)")
-    return found
+    return number
 
 
-def threshold_rule(threshold: float | Schedule | None, lipschitz: float) -> tuple[float, float, float]:
-    """Scale, exponent, and the floor of the span, or 0 if the span plays no part."""
-    if isinstance(threshold, Power):
-        return lipschitz if threshold.scale is None else threshold.scale, threshold.exponent, 0.0
-    if isinstance(threshold, Span):
-        return threshold.factor, 0.0, lipschitz if lipschitz < math.inf else 1.0
-    assert not isinstance(threshold, Schedule)
-    return lipschitz if threshold is None else threshold, 0.0, 0.0
+def threshold_rule(threshold: float | Schedule | None, lipschitz: float) -> Rule:
+    """The numbers of a threshold; None is L.
+
+    Parameters
+    ----------
+    threshold : float, Schedule or None
+        As `checked_threshold` gives it.
+    lipschitz : float
+        L.
+    """
+    if isinstance(threshold, Schedule):
+        return threshold.rule(lipschitz)
+    return Rule(lipschitz if threshold is None else threshold)
 
 
-def tolerance_rule(tolerance: float | Power | None) -> tuple[float, float]:
-    """Scale and exponent.
+def tolerance_rule(tolerance: float | Power | None) -> Rule:
+    """The numbers of a tolerance; None is 1/sqrt(tau).
 
-    >>> tolerance_rule(None), tolerance_rule(1e-3)
+    Parameters
+    ----------
+    tolerance : float, Power or None
+        As `checked_tolerance` gives it.
+
+    Examples
+    --------
+    >>> tolerance_rule(None)[:2], tolerance_rule(1e-3)[:2]
     ((1.0, -0.5), (0.001, 0.0))
     """
     if tolerance is None:
-        return 1.0, -0.5
-    if isinstance(tolerance, Power):
-        return 1.0 if tolerance.scale is None else tolerance.scale, tolerance.exponent
-    return tolerance, 0.0
+        return Rule(1.0, -0.5)
+    return tolerance.rule(1.0) if isinstance(tolerance, Power) else Rule(tolerance)

@@ -16,17 +16,16 @@ ends the episode. Planning happens when the next action is asked for, never afte
 
 from __future__ import annotations
 
-import copy
 import math
 import threading
-from collections.abc import Mapping
-from typing import Any, Final, final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equipoise._compile import once
-from equipoise._numbers import real
+from equipoise._numbers import MOST, real
 from equipoise.agents._kernels import (
     BUDGET_GONE,
     DONE,
@@ -40,20 +39,21 @@ from equipoise.agents._kernels import (
     ready,
     run,
 )
-from equipoise.agents.base import Agent
-from equipoise.agents.episodes import Episodes, no_episodes
+from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
 from equipoise.agents.memory import (
     DRIFT,
     EPISODES,
+    LEARNING,
     ORIGIN,
-    PENDING,
     PHASE,
     PLANNED,
-    STATE,
     TIME,
+    Memory,
     new_buffers,
     new_memory,
 )
+from equipoise.agents.restoring import array_in, clock_fits, require
 from equipoise.agents.schedules import (
     Power,
     Schedule,
@@ -64,7 +64,7 @@ from equipoise.agents.schedules import (
 )
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import SEEN, forget, no_counts, with_room
+from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts, forget, no_counts, with_room
 from equipoise.confidence.fill import numbers_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
@@ -79,7 +79,7 @@ from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import dual
 from equipoise.rewards.quadratic import Quadratic
 
-_SCRATCH: Final = ("_buffers", "_work", "_region", "_phase", "_rules", "_guard")
+_SCRATCH: Final = ("_buffers", "_work", "_region", "_phase", "_rules", "_lock", "_clock", "_total")
 
 
 @final
@@ -132,17 +132,12 @@ class TocUCRL2(Agent):
         *,
         planner: Planner | None = None,
     ) -> None:
-        _check_kind(space, Space, "space", "model.space")
-        _check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
-        if reward.n_outcomes != space.n_outcomes:
-            raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
-        self.space = space
-        self.reward = reward
+        super().__init__(space, reward)
         self.oracle = fitting_oracle(reward) if oracle is None else oracle
-        _check_kind(self.oracle, Oracle, "oracle", "eq.oracles.FrankWolfe()")
+        check_kind(self.oracle, Oracle, "oracle", "eq.oracles.FrankWolfe()")
         self.oracle.check(reward)
         self.confidence = Bernstein() if confidence is None else confidence
-        _check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
+        check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
         self.confidence.check(space)
         self.threshold = checked_threshold(threshold, reward)
         self.delta = real(delta, "delta", error=ParameterError)
@@ -150,7 +145,7 @@ class TocUCRL2(Agent):
             raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
         self.tolerance = checked_tolerance(tolerance)
         self.planner = Planner() if planner is None else planner
-        _check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
+        check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         self._counts = no_counts(space.n_pairs, space.n_outcomes)
         learning, random = self.confidence.learning, self.confidence.first_stream()
@@ -160,21 +155,6 @@ class TocUCRL2(Agent):
         self._set_up_scratch()
 
     # -- what a user may look at ---------------------------------------------------------------------
-
-    @property
-    def t(self) -> int:
-        """The time of the next step, from 1."""
-        return int(self._memory.clock[TIME])
-
-    @property
-    def state(self) -> int:
-        """The state in which the next step will be taken."""
-        return int(self._memory.clock[STATE])
-
-    @property
-    def pending(self) -> bool:
-        """Whether an action waits to be observed."""
-        return bool(self._memory.clock[PENDING] >= 0)
 
     @property
     def horizon(self) -> int | None:
@@ -190,11 +170,6 @@ class TocUCRL2(Agent):
     def theta(self) -> NDArray[np.float64]:
         """theta_t: minus a supergradient of g."""
         return self._memory.theta.copy()
-
-    @property
-    def average(self) -> NDArray[np.float64]:
-        """The average outcome vector so far; zero before the first step."""
-        return self._memory.average.copy()
 
     @property
     def policy(self) -> NDArray[np.int64]:
@@ -222,35 +197,17 @@ class TocUCRL2(Agent):
     @property
     def episode_starts(self) -> NDArray[np.int64]:
         """tau(1), tau(2), ..."""
-        return self.episodes.start
+        return self.episode_record.start
 
     @property
-    def episodes(self) -> Episodes:
-        """The record of all episodes so far."""
+    def episode_record(self) -> Episodes:
+        """The record of all episodes so far, column by column."""
         return self._records.first(int(self._memory.clock[EPISODES]))
 
     @property
     def visits(self) -> NDArray[np.int64]:
         """How often each pair was visited (since the last restart, under `Doubling` with fresh counts)."""
         return self._counts.visits + self._counts.fresh
-
-    def arguments(self) -> Mapping[str, Any]:
-        """All of them, the oracle, the confidence and the planner as they are in force."""
-        return {
-            "oracle": self.oracle,
-            "threshold": self.threshold,
-            "delta": self.delta,
-            "confidence": self.confidence,
-            "tolerance": self.tolerance,
-            "planner": self.planner,
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"TocUCRL2({self.space.n_states} states, {self.space.n_pairs} pairs, {self.reward!r}, {self.oracle!r}, "
-            f"threshold={self.threshold}, delta={self.delta}, {self.confidence!r}, tolerance={self.tolerance}; "
-            f"t={self.t})"
-        )
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and "_rules" in self.__dict__:
@@ -265,28 +222,44 @@ class TocUCRL2(Agent):
         self.__dict__.update(state)
         self._set_up_scratch()
 
-    def __copy__(self) -> TocUCRL2:
-        return copy.deepcopy(self)
-
     # -- acting ---------------------------------------------------------------------------------------
 
-    def act(self, state: int) -> int:
-        """Choose the action of time t in `state`, planning anew if the episode is over."""
-        with self._alone():
-            self._check_act(state)
-            clock = self._memory.clock
-            self._be_ready()
-            action = int(self._memory.policy[clock[STATE]])
-            clock[PENDING] = self.space.first_pair[clock[STATE]] + action
-            return action
+    def choose(self, state: int) -> int:
+        """The policy's action, planning anew if the episode is over."""
+        self._be_ready()
+        return int(self._memory.policy[state])
 
-    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
-        """Take in the outcomes of the last action and the state it led to."""
-        with self._alone():
-            vector, after = self._checked_observation(outcomes, next_state)
-            self._buffers.outcome[:] = vector
-            while observe_once(self._counts, self._memory, self._buffers, self._rules, after) != DONE:
-                self._make_room(POOL_FULL)
+    def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:  # noqa: ARG002
+        """Lines 13 to 16: count, average, theta_{t+1}, the drift; moves the clock too."""
+        self._buffers.outcome[:] = outcomes
+        while observe_once(self._counts, self._memory, self._buffers, self._rules, next_state) != DONE:
+            self._make_room(POOL_FULL)
+
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Compiled, the planning included."""
+        self._run(model, rng, steps)
+
+    def _account(self, outcomes: NDArray[np.float64], after: int) -> None:
+        """Done in `learn`."""
+
+    # -- keeping --------------------------------------------------------------------------------------
+
+    def memory(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """All arrays: counts, memory, and the record of episodes."""
+        return {
+            "counts": self._counts._asdict(),
+            "memory": self._memory._asdict(),
+            "episodes": self.episode_record._asdict(),
+        }
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go on with these arrays."""
+        self._counts = _filled(self._counts, memory["counts"], lambda name: name.startswith("pool_"))
+        self._memory = _filled(self._memory, memory["memory"], lambda name: False)  # noqa: ARG005
+        self._records = _filled(self._records, memory["episodes"], lambda name: True)  # noqa: ARG005
+        self._clock = self._memory.clock
+        require(_fits_together(self), "its arrays do not fit together")
+        self._set_up_scratch()
 
     # -- episodes -------------------------------------------------------------------------------------
 
@@ -336,7 +309,8 @@ class TocUCRL2(Agent):
     def _set_up_scratch(self) -> None:
         """Everything that is not memory: made anew after loading."""
         once("agent", _small_run)
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
+        self._clock, self._total = self._memory.clock, self._memory.total  # the base reads the kernels' own
         space = self.space
         self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes, self._memory.stream.size)
         self._work = workspace(space.n_states)
@@ -349,7 +323,7 @@ class TocUCRL2(Agent):
         step = self._phase.oracle.kernel(self.reward)
         moving = self.reward.kernels.lipschitz
         threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
-        tolerance, tolerance_power = tolerance_rule(self.tolerance)
+        tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
         floats, ints = numbers_of(self.confidence)
         self._rules = Rules(
             first_pair=self.space.first_pair,
@@ -406,11 +380,47 @@ def _small_run() -> None:
     agent = TocUCRL2(model.space, Quadratic([0.5, 0.5]))
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
-        agent._run(model, stream(model, 0, agent.t), 8)
+        agent.advance(model, stream(model, 0, agent.t), 8)
 
 
-def _check_kind(value: object, kind: type, name: str, example: str) -> None:
-    if not isinstance(value, kind):
-        raise ParameterError(
-            f"{name}: got {type(value).__name__}; it must be of type {kind.__name__}, for instance {example}"
-        )
+_T = TypeVar("_T", Counts, Memory, Episodes)
+
+
+def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -> _T:
+    """The saved arrays of one tuple."""
+    return fresh._replace(
+        **{name: array_in(saved, name, part, grows=grows(name)) for name, part in fresh._asdict().items()}
+    )
+
+
+def _fits_together(agent: TocUCRL2) -> bool:
+    """Kernels check nothing: every index that they will follow must be in range."""
+    space, counts, memory = agent.space, agent._counts, agent._memory
+    end, steps = counts.end, agent.t - 1
+    phase, origin = int(memory.clock[PHASE]), int(memory.clock[ORIGIN])
+    restarts = agent.oracle.phase(1).length is not None
+    if not (clock_fits(memory.clock, space) and 0 <= phase <= (60 if restarts else 1)):
+        return False
+    present = agent.oracle.phase(max(1, phase))
+    since = steps - (0 if present.inherit else origin)
+    return bool(
+        origin == (2 ** max(1, phase) - 2 if restarts else 0)
+        and (present.length or since) >= steps - origin
+        and steps <= (agent.horizon or MOST)
+        and np.all((counts.visits >= 0) & (counts.fresh >= 0))
+        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
+        and np.all((counts.sums >= 0) & (counts.sums <= agent.visits[:, None]))
+        and np.all((counts.squares >= 0) & (counts.squares <= agent.visits[:, None]))
+        and np.all((counts.latest >= 0) & (counts.latest <= agent.visits))
+        and np.all((memory.total >= 0) & (memory.total <= steps))
+        and memory.clock[LEARNING] == agent.confidence.learning
+        and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
+        and 0 <= end[LARGEST] <= end[USED] <= counts.pool_state.size == counts.pool_count.size
+        and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_room))
+        and np.all(counts.block_room <= end[LARGEST])
+        and np.all(counts.block_first <= end[USED] - counts.block_room)
+        and counts.block_used.sum() == end[SEEN]
+        and np.all((counts.pool_state >= 0) & (counts.pool_state < space.n_states))
+        and {column.size for column in agent._records} == {int(memory.clock[EPISODES])}
+        and set(agent._records.ended.tolist()) <= set(TRIGGERS)
+    )

@@ -11,9 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from equipoise._component import Maker
+from equipoise._component import parameters as parameters_of
+from equipoise.agents import vocabulary
 from equipoise.cli.problem import Json
 from equipoise.errors import StudyError
-from equipoise.studies import vocabulary
 
 _REQUIRED: Final = "needed"
 _FILLED: Final = {
@@ -24,7 +26,7 @@ _FILLED: Final = {
     "budget": "the reward's",
     "seed": "the run's",
 }
-_SHELVES: Final[Mapping[str, Callable[[], dict[str, vocabulary.Maker]]]] = {
+_SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "worlds": vocabulary.worlds,
     "rewards": vocabulary.reward_families,
     "oracles": vocabulary.oracle_kinds,
@@ -67,10 +69,10 @@ def catalogue(
         console.print()
 
 
-def _about(maker: vocabulary.Maker, filled: bool) -> dict[str, Any]:
+def _about(maker: Maker, filled: bool) -> dict[str, Any]:
     lines = (inspect.getdoc(maker) or "").splitlines()
     parameters: dict[str, str] = {}
-    for name, parameter in vocabulary.parameters(maker).items():
+    for name, parameter in parameters_of(maker).items():
         if filled and name in _FILLED:
             parameters[name] = _FILLED[name]
         else:

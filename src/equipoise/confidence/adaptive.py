@@ -20,8 +20,7 @@ log(1/d) / n, and optimism adds them up. It is what decides on a river, so it ha
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 from equipoise._compile import Entry
 from equipoise.confidence._bounds import ends, likelihood, spread
@@ -65,7 +64,3 @@ class Adaptive(Elementwise):
     def missing(self) -> Entry:
         """The mass of all that was never seen."""
         return _missing
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}

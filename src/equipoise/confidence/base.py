@@ -19,14 +19,15 @@ as an `Elementwise` one, which needs two numbers of it at a time; `L1`, `Known` 
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from equipoise._compile import Entry
+from equipoise._component import Component
 from equipoise.models.base import Space
 
 _INTS: Final = types.CPointer(types.int64)
@@ -48,7 +49,7 @@ def confidence_entry(function: Callable[..., None]) -> Entry:
     return Entry(function, signature=SIGNATURE)
 
 
-class Confidence(abc.ABC):
+class Confidence(Component, abc.ABC):
     """A rule for the regions H^v_m and H^p_m.
 
     Attributes
@@ -92,13 +93,5 @@ class Confidence(abc.ABC):
         """The state of its random numbers at the beginning; most confidences draw none."""
         return np.zeros(1, dtype=np.uint64)
 
-    def check(self, space: Space) -> None:  # noqa: B027
+    def check(self, space: Space) -> None:
         """Raise an error if this confidence is not for that space."""
-
-    @abc.abstractmethod
-    def arguments(self) -> Mapping[str, Any]:
-        """The constructor's arguments, as plain data or models."""
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments().items())
-        return f"{type(self).__name__}({inside})"

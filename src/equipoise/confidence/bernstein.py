@@ -15,8 +15,7 @@ advance give singletons.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -43,7 +42,3 @@ class Bernstein(Elementwise):
     def interval(self) -> Entry:
         """Eqs. (Hvm) and (Hpm)."""
         return _interval
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}

@@ -16,8 +16,7 @@ m(1 - m) or less in the place of m, so that what is nearly certain is learnt fas
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 from equipoise._compile import Entry, inlined
 from equipoise.confidence._bounds import ends, laplace, spread
@@ -51,7 +50,3 @@ class EmpiricalBernstein(Elementwise):
     def interval(self) -> Entry:
         """The intersection."""
         return _interval
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}

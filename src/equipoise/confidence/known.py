@@ -13,8 +13,7 @@ steps by one half. The certificate is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +86,3 @@ class Known(Confidence):
                 f"Known: its model has {own.n_states} states, {own.n_pairs} pairs and {own.n_outcomes} outcomes; "
                 f"the agent's space has {space.n_states}, {space.n_pairs} and {space.n_outcomes}"
             )
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The model."""
-        return {"model": self.model}

@@ -16,8 +16,7 @@ infinity and "jaksch" is UCRL2 as it was published, but that mean outcomes are k
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +112,3 @@ class L1(Confidence):
     def ints(self) -> NDArray[np.int64]:
         """Which form."""
         return np.array([_FORMS.index(self.form)])
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The form."""
-        return {"form": self.form}

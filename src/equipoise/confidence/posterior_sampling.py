@@ -16,8 +16,7 @@ There is no proof here that this agent's regret is small. It learns fast; what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +127,3 @@ class PosteriorSampling(Confidence):
     def first_stream(self) -> NDArray[np.uint64]:
         """From the seed."""
         return np.random.SeedSequence(self.seed, spawn_key=(_KEY,)).generate_state(1, np.uint64).astype(np.uint64)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """All of them."""
-        return {"prior": self.prior, "samples": self.samples, "seed": self.seed}

@@ -7,8 +7,7 @@ may miss the truth: whatever was proven of the regions is not proven of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numba import carray
@@ -118,7 +117,3 @@ class Scaled(Confidence):
     def check(self, space: Space) -> None:
         """The other must be for that space."""
         self.confidence.check(space)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The other, and the factor."""
-        return {"confidence": self.confidence, "factor": self.factor}

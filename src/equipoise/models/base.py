@@ -321,7 +321,7 @@ class Model:
     def space(self) -> Space:
         """All that an agent may know of this world."""
         told = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
-        return Space._of_arrays(self.first_pair, self.start, self.known_mask, told)
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, told)
 
     @functools.cached_property
     def max_successors(self) -> int:

@@ -113,7 +113,7 @@ class Space:
         self._fill(first_pair, start, mask, outcomes)
 
     @classmethod
-    def _of_arrays(cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> Space:
+    def of_arrays(cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> Space:
         """Build from arrays that are known to be right."""
         space = object.__new__(cls)
         space._fill(first_pair, start, known_mask, known_outcomes)
@@ -185,7 +185,11 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        return Space._of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes)
+        return Space.of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes)
+
+    def name_state(self, state: int) -> str:
+        """The state in words, for messages."""
+        return f"state {state}"
 
     def __repr__(self) -> str:
         return (

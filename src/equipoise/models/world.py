@@ -61,6 +61,23 @@ def sampling_arrays(model: Model) -> tuple[Any, ...]:
     )
 
 
+def transition(model: Model, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
+    """Take one step from a pair: the outcomes are written to `outcomes`, and the next state is returned.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+    rng : numpy.random.Generator
+        Its stream, see `stream`.
+    pair : int
+        The state-action pair, ``model.first_pair[state] + action``.
+    outcomes : numpy.ndarray
+        Room for the K outcomes.
+    """
+    return int(sample(rng, pair, *sampling_arrays(model), outcomes))
+
+
 @final
 class World:
     """A simulator of a model that shows states and outcomes only; made by `Model.world`.
@@ -89,7 +106,6 @@ class World:
     def __init__(self, model: Model, seed: Seed, t: int = 1, state: int | None = None) -> None:
         self._rng = stream(model, seed, t)
         self._model = model
-        self._arrays = sampling_arrays(model)
         self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
         self.t: int = t - 1
 
@@ -116,7 +132,7 @@ class World:
                 f"state {self.state}: got the action {action!r}; an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
-        self.state = int(sample(self._rng, first + chosen, *self._arrays, outcomes))
+        self.state = transition(self._model, self._rng, int(first) + chosen, outcomes)
         self.t += 1
         return outcomes, self.state
 

@@ -10,13 +10,13 @@ oracle which would fit. Oracles hold no memory: their state is in the agent's ar
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import Entry
+from equipoise._component import Component
 from equipoise.rewards.base import Reward
 
 
@@ -41,7 +41,7 @@ class Phase(NamedTuple):
     inherit: bool
 
 
-class Oracle(abc.ABC):
+class Oracle(Component, abc.ABC):
     """An online convex optimisation oracle."""
 
     @abc.abstractmethod
@@ -56,10 +56,6 @@ class Oracle(abc.ABC):
     def kernel(self, reward: Reward) -> OracleKernel:
         """The compiled step for this reward."""
 
-    @abc.abstractmethod
-    def arguments(self) -> Mapping[str, Any]:
-        """The constructor's arguments, as plain data."""
-
     @property
     def horizon(self) -> int | None:
         """The number of steps that the oracle is tuned for; None if it is good for any."""
@@ -68,13 +64,3 @@ class Oracle(abc.ABC):
     def phase(self, index: int) -> Phase:  # noqa: ARG002
         """Phase number `index`, from 1."""
         return Phase(self, None, 1.0, True)
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments().items())
-        return f"{type(self).__name__}({inside})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))

@@ -12,8 +12,7 @@ confidence event of level delta over all time; only the oracle starts anew, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +60,3 @@ class Doubling(Oracle):
     def kernel(self, reward: Reward) -> OracleKernel:
         """The step of the first mega-episode; the agent asks each phase for its own."""
         return self._first.kernel(reward)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The map, and whether counts are inherited."""
-        return {"mirror_map": self.mirror_map, "inherit": self.inherit}

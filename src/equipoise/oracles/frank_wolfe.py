@@ -6,8 +6,7 @@ what bounds the number of episodes (lemma fw_bd_M_brief).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,3 @@ class FrankWolfe(Oracle):
     def kernel(self, reward: Reward) -> OracleKernel:
         """The reward's gradient, negated."""
         return OracleKernel(FRANK_WOLFE, reward.kernels.gradient, np.zeros(1))
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}

@@ -9,8 +9,7 @@ here it is the centre of the ball, 0. It is anytime: no horizon is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,3 @@ class TunedGradientDescent(Oracle):
         L = reward.lipschitz
         params = np.array([L, L / ones(reward.n_outcomes, 2.0)])
         return OracleKernel(GRADIENT_DESCENT, reward.kernels.conjugate_argmax, params)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}

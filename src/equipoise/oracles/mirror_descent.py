@@ -9,8 +9,7 @@ from theta_1 = argmin F. With F_2 it is lazy projected descent, with F_inf multi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +56,3 @@ class TunedMirrorDescent(Oracle):
         """The mirror map's step."""
         params = self.mirror_map.params(reward, self.mirror_map.eta(reward, self.horizon))
         return OracleKernel(self.mirror_map.code, reward.kernels.conjugate_argmax, params)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The map and the horizon."""
-        return {"mirror_map": self.mirror_map, "horizon": self.horizon}

@@ -28,19 +28,19 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._component import Component
 from equipoise.errors import OracleError
 from equipoise.oracles._kernels import MIRROR_BALL, MIRROR_BOX, MIRROR_ENTROPY
 from equipoise.rewards.base import Reward, Vertices
 from equipoise.rewards.norms import ones
 
 
-class MirrorMap(abc.ABC):
+class MirrorMap(Component, abc.ABC):
     """A strongly convex function on the dual space."""
 
     norm: float
@@ -68,13 +68,6 @@ class MirrorMap(abc.ABC):
     def eta(self, reward: Reward, horizon: int) -> float:
         """The learning rate L' / (||1_K|| T^{2/3})."""
         return float(self.radius(reward) / (ones(reward.n_outcomes, reward.norm) * horizon ** (2.0 / 3.0)))
-
-    def arguments(self) -> Mapping[str, Any]:
-        """None, for all of these."""
-        return {}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
     def _mismatch(self, reward: Reward, needs: str, has: str) -> OracleError:
         from equipoise.oracles.choice import fitting_oracle

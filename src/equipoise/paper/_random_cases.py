@@ -84,7 +84,7 @@ class Case:
             _provoke(agent, self.steps, np.random.default_rng(self.seed))
         else:
             simulate(self.model, agent, self.steps, self.seed, progress=False)
-        return agent.episodes
+        return agent.episode_record
 
 
 def cases(draw: Draw, count: int, steps: int, stream: int) -> Iterator[Case]:

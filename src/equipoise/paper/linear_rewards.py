@@ -76,7 +76,7 @@ def _tally(worlds: int, steps: int) -> _Tally:
                 worlds,
                 total.different + (_trace(agent) != _trace(whole)),
                 max(total.moved, float(np.abs(agent.theta - first).max()), agent.drift),
-                total.by_gradient + int((agent.episodes.ended & BY_GRADIENT > 0).sum()),
+                total.by_gradient + int((agent.episode_record.ended & BY_GRADIENT > 0).sum()),
             )
     return total
 
@@ -89,4 +89,4 @@ def _run(model: Model, reward: Reward, threshold: float, steps: int, seed: int) 
 
 def _trace(agent: TocUCRL2) -> list[bytes]:
     """Every number that the run left behind."""
-    return [part.tobytes() for part in (*agent.episodes, agent.visits, agent.average, agent.theta)]
+    return [part.tobytes() for part in (*agent.episode_record, agent.visits, agent.average, agent.theta)]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, final
 
+from equipoise._component import Component
 from equipoise._numbers import real, whole
 from equipoise.errors import ParameterError
 from equipoise.planning.evi import SWEEP_LIMIT
 
 
-@dataclass(frozen=True)
-class Planner:
+@final
+@dataclass(frozen=True, repr=False, eq=False)
+class Planner(Component):
     """Options of extended value iteration.
 
     Parameters
@@ -24,6 +27,8 @@ class Planner:
     limit : int
         Sweeps before a plan is given up with `ConvergenceError`.
     """
+
+    only_kind: ClassVar[bool] = True
 
     warm_start: bool = False
     relaxation: float | None = None

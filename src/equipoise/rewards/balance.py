@@ -12,8 +12,7 @@ The conjugate's maximiser is coordinatewise: 1 where theta_k > 1/2, 0 where thet
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from numpy.typing import ArrayLike
 
@@ -74,7 +73,7 @@ class Balance(Reward):
     piecewise_linear = True
 
     def __init__(self, target: ArrayLike) -> None:
-        self.params = checked_unit_vector(target, "target")
+        self.params = self.target = checked_unit_vector(target, "target")
         self.n_outcomes = self.params.size
         self.lipschitz = 0.5 * math.sqrt(self.n_outcomes)
 
@@ -88,7 +87,3 @@ class Balance(Reward):
         import cvxpy
 
         return 1.0 - 0.5 * cvxpy.norm1(w - self.params)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The target."""
-        return {"target": self.params.tolist()}

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import Entry, invoke
+from equipoise._component import Component
 from equipoise._numbers import real
 from equipoise.errors import RewardError
 
@@ -56,7 +56,7 @@ class Vertices(NamedTuple):
     scale: Vector
 
 
-class Reward(abc.ABC):
+class Reward(Component, abc.ABC):
     """A concave function of the average outcome vector, to be maximised.
 
     Attributes
@@ -94,10 +94,6 @@ class Reward(abc.ABC):
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """g(w) as a concave cvxpy expression of a vector expression `w`, for the offline program."""
 
-    @abc.abstractmethod
-    def arguments(self) -> Mapping[str, Any]:
-        """The constructor's arguments, as numbers, strings, lists or None: what a saved file holds."""
-
     def at(self, t: int) -> Reward:  # noqa: ARG002
         """Return the reward in force at time `t`; itself, unless the reward changes with time."""
         return self
@@ -120,9 +116,11 @@ class Reward(abc.ABC):
         w = self.conjugate_argmax(theta)
         return self.value(w) + float(theta @ w)
 
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments().items())
-        return f"{type(self).__name__}({inside})"
+    def fingerprint(self) -> list[float]:
+        """A few of its values and gradients, by which another reward can be told from it."""
+        points = np.random.default_rng(self.n_outcomes).random((3, self.n_outcomes))
+        reward = self.at(_FOREVER)
+        return [number for w in points for number in (reward.value(w), *reward.gradient(w).tolist())]
 
     def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
         out = np.empty(size)

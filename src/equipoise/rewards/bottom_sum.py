@@ -16,8 +16,7 @@ the 0/1 vector of those n; the proof is in `_ordered`, of which this is the case
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -71,7 +70,3 @@ class BottomSum(Reward):
         import cvxpy
 
         return cvxpy.sum_smallest(w, self.kappa)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """K and kappa."""
-        return {"n_outcomes": self.n_outcomes, "kappa": self.kappa}

@@ -20,8 +20,7 @@ The conjugate's maximiser is coordinatewise. Where theta_s < 0 it is -q_s / (c t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,7 +81,7 @@ class CrossEntropy(Reward):
     smoothness: float
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
-        q = checked_distribution(target, "target")
+        q = self.target = checked_distribution(target, "target")
         self.n_outcomes = q.size
         self.mu = checked_smoothing(mu)
         scale = math.log1p(1.0 / self.mu)
@@ -100,7 +99,3 @@ class CrossEntropy(Reward):
         import cvxpy
 
         return (self.params[2:] / self.params[1]) @ cvxpy.log(1.0 + w / self.mu)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The target and mu."""
-        return {"target": self.params[2:].tolist(), "mu": self.mu}

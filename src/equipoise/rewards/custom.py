@@ -19,7 +19,7 @@ a closed form if there is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -133,7 +133,10 @@ class Custom(Reward):
             )
         return self._expression(w)
 
-    def arguments(self) -> Mapping[str, Any]:
+    __eq__ = object.__eq__  # functions cannot be compared
+    __hash__ = object.__hash__
+
+    def arguments(self) -> dict[str, Any]:
         """Not available: functions cannot be saved."""
         raise RewardError("Custom: functions cannot be saved; keep the code that builds this reward instead")
 

@@ -26,8 +26,7 @@ Lipschitz constant.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,7 +126,7 @@ class Entropy(Reward):
     smoothness: float
 
     def __init__(self, n_states: int, mu: float | None = None) -> None:
-        self.n_outcomes = checked_count(n_states, "n_states", 2)
+        self.n_outcomes = self.n_states = checked_count(n_states, "n_states", 2)
         self.mu = None if mu is None else checked_smoothing(mu)
         scale = math.log(self.n_outcomes)
         if self.mu is None:
@@ -169,7 +168,3 @@ class Entropy(Reward):
         if self.mu is None:
             return cvxpy.sum(cvxpy.entr(w)) / scale
         return (cvxpy.sum(cvxpy.entr(w + self.mu)) + self.mu * cvxpy.sum(cvxpy.log(w + self.mu))) / scale
-
-    def arguments(self) -> Mapping[str, Any]:
-        """S and mu."""
-        return {"n_states": self.n_outcomes, "mu": self.mu}

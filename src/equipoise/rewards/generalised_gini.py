@@ -15,8 +15,7 @@ the indicators of the sets {k: w_k >= s}, so no w beats the best 0/1 vector; the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +49,7 @@ class GeneralisedGini(Reward):
     piecewise_linear = True
 
     def __init__(self, weights: ArrayLike) -> None:
-        self.params = checked_vector(weights, "weights")
+        self.params = self.weights = checked_vector(weights, "weights")
         self.n_outcomes = self.params.size
         negative = np.flatnonzero(self.params < 0.0)
         if negative.size:
@@ -82,7 +81,3 @@ class GeneralisedGini(Reward):
         drops = -np.diff(self.params, append=0.0)
         terms = [drop * cvxpy.sum_smallest(w, k + 1) for k, drop in enumerate(drops[:-1].tolist()) if drop > 0.0]
         return sum(terms, float(drops[-1]) * cvxpy.sum(w))
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The weights."""
-        return {"weights": self.params.tolist()}

@@ -18,8 +18,7 @@ the maximiser is (0, b, ..., b). The comparison with 2/b allows a relative 1e-12
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -111,7 +110,3 @@ class Knapsack(Reward):
         import cvxpy
 
         return w[0] - (2.0 / self.budget) * cvxpy.max(cvxpy.pos(w[1:] - self.budget))
-
-    def arguments(self) -> Mapping[str, Any]:
-        """K and the budget."""
-        return {"n_outcomes": self.n_outcomes, "budget": self.budget}

@@ -8,8 +8,7 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from numpy.typing import ArrayLike
 
@@ -66,7 +65,7 @@ class Linear(Reward):
     piecewise_linear = True
 
     def __init__(self, weights: ArrayLike, norm: float = 2.0) -> None:
-        self.params = checked_vector(weights, "weights")
+        self.params = self.weights = checked_vector(weights, "weights")
         self.n_outcomes = self.params.size
         self.norm = check_norm(norm)
         self.lipschitz = length(self.params, dual(self.norm))
@@ -79,7 +78,3 @@ class Linear(Reward):
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The inner product."""
         return self.params @ w
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The weights and the norm."""
-        return {"weights": self.params.tolist(), "norm": self.norm}

@@ -15,8 +15,7 @@ The conjugate's maximiser is coordinatewise: 1 where theta_k >= 0, else -1 / (c 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -92,7 +91,3 @@ class ProportionalFairness(Reward):
         import cvxpy
 
         return cvxpy.sum(cvxpy.log(1.0 + w / self.eps)) / float(self.params[1])
-
-    def arguments(self) -> Mapping[str, Any]:
-        """K and eps."""
-        return {"n_outcomes": self.n_outcomes, "eps": self.eps}

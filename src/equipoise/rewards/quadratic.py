@@ -9,8 +9,7 @@ sum_k w_k - (w_k - 1/K)^2 / 2 of claim B.1 up to a constant, which rewards all o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,7 +58,7 @@ class Quadratic(Reward):
     norm = 2.0
 
     def __init__(self, target: ArrayLike) -> None:
-        self.params = checked_vector(target, "target")
+        self.params = self.target = checked_vector(target, "target")
         self.n_outcomes = self.params.size
         self.lipschitz = float(np.linalg.norm(np.maximum(np.abs(self.params), np.abs(1.0 - self.params))))
 
@@ -73,7 +72,3 @@ class Quadratic(Reward):
         import cvxpy
 
         return 1.0 - 0.5 * cvxpy.sum_squares(w - self.params)
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The target."""
-        return {"target": self.params.tolist()}

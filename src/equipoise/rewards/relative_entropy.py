@@ -21,8 +21,7 @@ The conjugate's maximiser is coordinatewise: w_s = (q_s + mu) exp(theta_s log S)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,7 +83,7 @@ class RelativeEntropy(Reward):
     smoothness: float
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
-        q = checked_distribution(target, "target")
+        q = self.target = checked_distribution(target, "target")
         if q.size < 2:
             raise RewardError("target: got 1 entry; at least 2 are needed")
         self.n_outcomes = q.size
@@ -106,7 +105,3 @@ class RelativeEntropy(Reward):
 
         divergence = cvxpy.sum(cvxpy.kl_div(w + self.mu, self.params[2:] + self.mu))
         return 1.0 - divergence / float(self.params[1])
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The target and mu."""
-        return {"target": self.params[2:].tolist(), "mu": self.mu}

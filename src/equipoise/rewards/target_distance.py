@@ -24,8 +24,7 @@ theta lies on that edge up to rounding, so the edge is 1e-12 wide: the trajector
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -196,7 +195,7 @@ class TargetDistance(Reward):
     lipschitz = 1.0
 
     def __init__(self, kpi: ArrayLike, norm: float = 2.0) -> None:
-        self.params = checked_unit_vector(kpi, "kpi")
+        self.params = self.kpi = checked_unit_vector(kpi, "kpi")
         self.n_outcomes = self.params.size
         self.norm = check_norm(norm)
         self.piecewise_linear = self.norm != 2.0
@@ -214,7 +213,3 @@ class TargetDistance(Reward):
         import cvxpy
 
         return 1.0 - cvxpy.norm(cvxpy.pos(self.params - w), "inf" if self.norm == math.inf else int(self.norm))
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The KPIs and the norm."""
-        return {"kpi": self.params.tolist(), "norm": self.norm}

@@ -13,8 +13,7 @@ The conjugate's maximiser is coordinatewise: 1 where theta_k > 0, else max(0, kp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from numpy.typing import ArrayLike
 
@@ -68,7 +67,7 @@ class TargetSquared(Reward):
     norm = 2.0
 
     def __init__(self, kpi: ArrayLike) -> None:
-        self.params = checked_unit_vector(kpi, "kpi")
+        self.params = self.kpi = checked_unit_vector(kpi, "kpi")
         self.n_outcomes = self.params.size
         self.lipschitz = 2.0 / math.sqrt(self.n_outcomes)
         self.smoothness = 2.0 / self.n_outcomes
@@ -83,7 +82,3 @@ class TargetSquared(Reward):
         import cvxpy
 
         return 1.0 - cvxpy.sum_squares(cvxpy.pos(self.params - w)) / self.n_outcomes
-
-    def arguments(self) -> Mapping[str, Any]:
-        """The KPIs."""
-        return {"kpi": self.params.tolist()}

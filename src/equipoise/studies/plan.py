@@ -11,14 +11,14 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 import tomli_w
 
-from equipoise._spec import Component
+from equipoise._component import Component, allowed, described
 from equipoise._version import VERSION
 from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
@@ -27,15 +27,13 @@ from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.models.base import Model
 from equipoise.models.world import stream
-from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.entropy import Entropy
-from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.guarantees import find_guarantee
 from equipoise.studies.policies import find_policy
 from equipoise.studies.results import Guarantee
 from equipoise.studies.spec import AgentSpec, Problem, Study
-from equipoise.studies.vocabulary import Context, agent_kinds, make, make_reward, make_world, table
+from equipoise.studies.vocabulary import make_agent, make_reward, make_world, table
 from equipoise.theory.regret import rate
 
 _FORMAT: Final = 1
@@ -82,6 +80,7 @@ class RunTask:
     reward: dict[str, Any]
     table: dict[str, Any]
     spec: str  # the same in TOML, for whoever reads the result
+    modules: tuple[str, ...]  # of parts written elsewhere, which the user allowed
     version: str = VERSION
 
     def make_agent(self, reward: Reward) -> Agent:
@@ -98,6 +97,7 @@ class OptimumTask:
     problem: str
     model: Model
     reward: dict[str, Any]
+    modules: tuple[str, ...]
     version: str = VERSION
 
 
@@ -142,23 +142,9 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         study=study,
         problems=problems,
         agents=agents,
-        optima=tuple(OptimumTask(p.id, p.name, p.model, table(p.reward, "")) for p in optima.values()),
+        optima=tuple(OptimumTask(p.id, p.name, p.model, table(p.reward, ""), allowed()) for p in optima.values()),
         runs=tuple(_runs(study, problems, agents)),
     )
-
-
-def make_agent(said: Mapping[str, Any], model: Model, reward: Reward, steps: int, seed: int, where: str) -> Agent:
-    """Make an agent for a world, a reward, a number of steps and a seed."""
-    kinds = agent_kinds()
-    budget = reward.budget if isinstance(reward, Knapsack) else None
-    context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
-    if said.get("kind") == "KnapsackAgent" and budget is None:
-        raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
-    alone = said.get("kind") in ("KnapsackAgent", "ucrl2")  # which bring a reward of their own
-    made: Agent = make(said, kinds, where, context, (model.space,) if alone else (model.space, reward))
-    if made.horizon is not None and made.horizon < steps:
-        raise StudyError(f"{where}: it is made for {made.horizon} steps; the runs have {steps}")
-    return made
 
 
 def model_hash(model: Model) -> str:
@@ -203,22 +189,22 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
             said["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
     try:
         made = make_agent(said, problem.model, problem.reward, study.steps, 0, where)
-        described = _described(made) | {"reward": _described(made.reward)}
+        determines = _described(made) | {"reward": _described(made.reward)}
         if ready:
-            made._run(problem.model, stream(problem.model, 0), 1)
+            made.advance(problem.model, stream(problem.model, 0), 1)
     except EquipoiseError as error:
         raise StudyError(f"{error} (in the problem {problem.name!r})") from error
     if isinstance(policy, Mapping):
-        described["policy"] = _plain(policy)
+        determines["policy"] = dict(policy)
     if "seed" not in said:
-        described.pop("seed", None)
+        determines.pop("seed", None)
     if _says_seed(said):  # and is not the run's
-        described["seeded"] = True
+        determines["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)
     return PlannedAgent(
         name=agent.title(),
         table=said,
-        described=described,
+        described=determines,
         rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
         guarantee=find_guarantee(made, problem.model, study.marks()) if ready and own else None,
@@ -240,7 +226,7 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
         return None if agent.caveat else -1.0 / 3.0
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
         return None
-    scale, exponent = tolerance_rule(agent.tolerance)
+    scale, exponent, _ = tolerance_rule(agent.tolerance)
     if scale > 1.0 or scale * steps**exponent > steps**-0.5:
         return None
     if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold
@@ -292,24 +278,19 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         reward=reward,
         table=agent.table,
         spec=tomli_w.dumps(said),
+        modules=allowed(),
     )
 
 
 def _described(component: Component) -> dict[str, Any]:
-    return {"kind": type(component).__name__} | {name: _plain(part) for name, part in component.arguments().items()}
+    """All that determines a component, as JSON."""
+    return described(component, _model_by_its_hash)
 
 
-def _plain(value: Any) -> Any:
-    """All that determines a value, as JSON."""
-    if isinstance(value, Model):
-        return {"model": model_hash(value)}
-    if isinstance(value, Planner):
-        return asdict(value)
-    if isinstance(value, Component):
-        return _described(value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    return value
+def _model_by_its_hash(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Model):
+        raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
+    return {"model": model_hash(value)}
 
 
 def _digest(determines: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._component import allow
 from equipoise._files import read_npz, write_npz
 from equipoise._version import VERSION
 from equipoise.agents.base import Agent
@@ -97,6 +98,7 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
     try:
         if task.version != VERSION:
             raise StudyError(f"the worker has Equipoise {VERSION}; the program that sent the work has {task.version}")
+        allow(*task.modules)
         if isinstance(task, OptimumTask):
             return Solved(_solve(task))
         folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
@@ -163,7 +165,7 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
         "resumed": progress.resumed,
         "spec": task.spec,
     }
-    return encoded(tabulated(marks, outcomes, values, progress.agent.episodes), about)
+    return encoded(tabulated(marks, outcomes, values, progress.agent.episode_record), about)
 
 
 def _walk(

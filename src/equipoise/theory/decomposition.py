@@ -227,7 +227,7 @@ def decompose(
 def _split(model: Model, agent: TocUCRL2, first: int, trace: Trace, looks: Looks, best: Benchmark) -> Decomposition:
     row = np.searchsorted(looks.number, trace.episode)
     theta, reference, V, target = trace.theta, looks.theta[row], trace.outcome, best.outcomes
-    record = agent.episodes
+    record = agent.episode_record
     chosen = looks.number - 1
     return Decomposition(
         t=first + np.arange(trace.pair.size),

@@ -53,7 +53,7 @@ def _recorded(model: Model, agent: TocUCRL2, steps: int, seed: Seed, room: int) 
     rng = stream(model, seed, agent.t)
     last = agent.t - 1 + int(steps)
     at = np.zeros(AT_SIZE, dtype=np.int64)
-    with agent._alone():
+    with agent.exclusive():
         while agent.t <= last:
             agent._begin_phase_if_due()
             left = agent._steps_left_in_phase()

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import call_entry, inlined, kernel
-from equipoise.agents.base import STATE, TIME
-from equipoise.agents.baselines.simple import SimpleAgent
+from equipoise._numbers import real
+from equipoise.agents.base import STATE, TIME, Agent
+from equipoise.agents.restoring import array_in, require
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
@@ -78,7 +79,7 @@ def _play(
 
 
 @final
-class FrankWolfeUCB(SimpleAgent):
+class FrankWolfeUCB(Agent):
     """Frank-Wolfe on the average outcomes, with optimistic estimates of each arm; one state only.
 
     Parameters
@@ -103,28 +104,18 @@ class FrankWolfeUCB(SimpleAgent):
         super().__init__(space, reward)
         if space.n_states != 1:
             raise ParameterError(f"space: it has {space.n_states} states; this algorithm is for one")
-        if not 0 < delta < 1:
+        self.delta = real(delta, "delta", error=ParameterError)
+        if not 0 < self.delta < 1:
             raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
         FrankWolfe().check(reward)
-        self.delta = float(delta)
+        self._outcome = np.zeros(space.n_outcomes)
         self._visits = np.zeros(space.n_pairs, dtype=np.int64)
         self._sums = np.zeros((space.n_pairs, space.n_outcomes))
         self._mean = np.zeros(space.n_outcomes)
         self._gradient = np.zeros(space.n_outcomes)
 
-    def arguments(self) -> Mapping[str, Any]:
-        """The level."""
-        return {"delta": self.delta}
-
-    def _memory(self) -> dict[str, NDArray[Any]]:
-        return super()._memory() | {"visits": self._visits, "sums": self._sums}
-
-    def _sound(self) -> bool:
-        counted = np.all(self._visits >= 0) and sum(self._visits.tolist()) == self.t - 1
-        summed = np.all((self._sums >= 0.0) & (self._sums <= self._visits[:, None]))
-        return super()._sound() and bool(counted and summed)
-
-    def _choose(self) -> int:
+    def choose(self, state: int) -> int:  # noqa: ARG002
+        """The arm that looks best, optimistically."""
         return int(
             _choice(
                 self.t, self.delta, self._visits, self._sums, self._total, self._mean, self._gradient,
@@ -132,12 +123,25 @@ class FrankWolfeUCB(SimpleAgent):
             )
         )  # fmt: skip
 
-    def _learn(self, pair: int, outcome: NDArray[np.float64]) -> None:
-        self._visits[pair] += 1
-        self._sums[pair] += outcome
+    def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:  # noqa: ARG002
+        """Count."""
+        self._visits[action] += 1
+        self._sums[action] += outcomes
 
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Compiled."""
         _play(
             steps, self.delta, self._visits, self._sums, self._clock, self._total, self._mean, self._gradient,
             self.reward.kernels.gradient.address, self.reward.params, self._outcome, rng, *sampling_arrays(model),
         )  # fmt: skip
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """What was counted."""
+        return {"visits": self._visits, "sums": self._sums}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go on with these counts."""
+        visits, sums = array_in(memory, "visits", self._visits), array_in(memory, "sums", self._sums)
+        require(np.all(visits >= 0) and sum(visits.tolist()) == self.t - 1, "its visits are not as many as its steps")
+        require(np.all((sums >= 0.0) & (sums <= visits[:, None])), "its sums are not those of outcomes")
+        self._visits, self._sums = visits, sums

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents.base import PENDING, STATE, TIME
-from equipoise.agents.baselines.simple import SimpleAgent
+from equipoise.agents.base import PENDING, STATE, TIME, Agent
+from equipoise.agents.restoring import array_in, require
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
 from equipoise.models.world import sampling_arrays
@@ -47,9 +47,18 @@ def _go_round(
 
 
 @final
-class RoundRobin(SimpleAgent):
+class RoundRobin(Agent):
     """An agent that takes the actions of each state one after the other, for ever.
 
+    Parameters
+    ----------
+    space : Space
+        The world's.
+    reward : Reward
+        What its outcomes are judged by.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> model = eq.models.bandit(3)
     >>> agent = RoundRobin(model.space, eq.rewards.Balance([1 / 3] * 3))
@@ -60,26 +69,28 @@ class RoundRobin(SimpleAgent):
     def __init__(self, space: Space, reward: Reward) -> None:
         super().__init__(space, reward)
         self._turn = np.zeros(space.n_states, dtype=np.int64)
+        self._outcome = np.zeros(space.n_outcomes)
 
-    def arguments(self) -> Mapping[str, Any]:
-        """None."""
-        return {}
+    def choose(self, state: int) -> int:
+        """The next in turn."""
+        return int(_turn(self.space.first_pair, self._turn, state) - self.space.first_pair[state])
 
-    def _memory(self) -> dict[str, NDArray[Any]]:
-        return super()._memory() | {"turn": self._turn}
-
-    def _sound(self) -> bool:
-        counts = np.diff(self.space.first_pair)
-        if not (super()._sound() and np.all((self._turn >= 0) & (self._turn < counts))):
-            return False
-        taken = self.space.first_pair[self.state] + (self._turn[self.state] - 1) % counts[self.state]
-        return not self.pending or bool(self._clock[PENDING] == taken)
-
-    def _choose(self) -> int:
-        return int(_turn(self.space.first_pair, self._turn, self.state))
-
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Compiled."""
         _go_round(
             steps, self._turn, self.space.first_pair, self._clock, self._total, self._outcome, rng,
             *sampling_arrays(model),
         )  # fmt: skip
+
+    def memory(self) -> dict[str, NDArray[np.int64]]:
+        """Whose turn it is in each state."""
+        return {"turn": self._turn}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go on with these turns."""
+        turn = array_in(memory, "turn", self._turn)
+        counts = np.diff(self.space.first_pair)
+        require(np.all((turn >= 0) & (turn < counts)), "it has a turn that no action has")
+        taken = self.space.first_pair[self.state] + (turn[self.state] - 1) % counts[self.state]
+        require(not self.pending or self._clock[PENDING] == taken, "its turns and its clock do not fit together")
+        self._turn = turn

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import inlined, kernel
 from equipoise._numbers import SEEDS, whole
-from equipoise.agents.base import PENDING, STATE, TIME
-from equipoise.agents.baselines.simple import SimpleAgent
+from equipoise.agents.base import PENDING, STATE, TIME, Agent
+from equipoise.agents.restoring import require
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
 from equipoise.models.base import Model, Space
@@ -56,7 +56,7 @@ def _follow(
 
 
 @final
-class StationaryAgent(SimpleAgent):
+class StationaryAgent(Agent):
     """An agent that follows one policy for ever.
 
     Parameters
@@ -85,36 +85,50 @@ class StationaryAgent(SimpleAgent):
         self.seed = whole(seed, "seed", 0, SEEDS, error=ParameterError)
         counts = np.diff(space.first_pair)
         uniform = np.repeat(1.0 / counts, counts)
-        self._told = policy is not None
-        self.policy = uniform if policy is None else _checked_policy(space, policy)
-        self._cumulative = _cumulated(self.policy, space.first_pair)
+        self._given = policy is not None
+        self.probabilities = uniform if policy is None else _checked_policy(space, policy)
+        self._cumulative = _cumulated(self.probabilities, space.first_pair)
+        self._outcome = np.zeros(space.n_outcomes)
         # spawned, so that it is another stream than a world's of the same seed
         self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed).spawn(1)[0]))
 
-    def arguments(self) -> Mapping[str, Any]:
-        """The policy, None if none was given, and the seed."""
-        return {"policy": self.policy.tolist() if self._told else None, "seed": self.seed}
+    @property
+    def policy(self) -> NDArray[np.float64] | None:
+        """The policy that was given; `probabilities` is the one in force."""
+        return self.probabilities if self._given else None
 
-    def _skip_draws(self) -> None:
-        """Move the stream of a new agent on to the present: each action takes one number of it."""
-        cast(np.random.PCG64, self._actions.bit_generator).advance(self.t - 1 + self.pending)
+    def choose(self, state: int) -> int:
+        """Drawn by the policy."""
+        first_pair = self.space.first_pair
+        return int(_draw(self._actions, first_pair, self._cumulative, state) - first_pair[state])
 
-    def _sound(self) -> bool:
-        possible = not self.pending or self.policy[self._clock[PENDING]] > 0.0
-        return super()._sound() and bool(possible)
-
-    def _choose(self) -> int:
-        return int(_draw(self._actions, self.space.first_pair, self._cumulative, self.state))
-
-    def _run(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+    def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
+        """Compiled."""
         _follow(
             steps, self._actions, self._cumulative, self.space.first_pair, self._clock, self._total, self._outcome,
             rng, *sampling_arrays(model),
         )  # fmt: skip
 
+    def memory(self) -> dict[str, Any]:
+        """Where its stream of random numbers is."""
+        return {"stream": self._actions.bit_generator.state}
+
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """Go on with that stream: each action has taken one number of it."""
+        possible = not self.pending or self.probabilities[self._clock[PENDING]] > 0.0
+        require(possible, "an action is pending that its policy never takes")
+        cast(np.random.PCG64, self._actions.bit_generator).advance(self.t - 1 + self.pending)
+        here = self._actions.bit_generator.state
+        require(memory.get("stream") == here, "its stream of random numbers is not where its seed and its clock put it")
+
 
 def _checked_policy(space: Space, policy: ArrayLike) -> NDArray[np.float64]:
-    probability = np.array(policy, dtype=np.float64)
+    if callable(policy):
+        raise ParameterError(f"policy: got {policy!r}; it must be called first, as in best.policy()")
+    try:
+        probability = np.array(policy, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"policy: {space.n_pairs} probabilities are needed, one a pair") from None
     if probability.shape != (space.n_pairs,) or not np.all(probability >= 0.0):
         raise ParameterError(f"policy: {space.n_pairs} probabilities are needed, one a pair")
     total = np.add.reduceat(probability, space.first_pair[:-1])
