@@ -16,15 +16,30 @@ _LARGE: Final = 10**9  # an upper limit of that size need not be told to one who
 
 
 def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[EquipoiseError]) -> int:
-    """Return a whole number in [low, high]; a bool is none.
+    """Return a whole number in [low, high]; a bool is none, and 1e5 is one.
 
+    Parameters
+    ----------
+    x : object
+        What was given.
+    name : str
+        What it is, for messages.
+    low, high : int
+        The range, both ends included.
+    error : type
+        What to raise.
+
+    Examples
+    --------
     >>> from equipoise.errors import ParameterError
-    >>> whole(3, "steps", 1, error=ParameterError)
-    3
+    >>> whole(3, "steps", 1, error=ParameterError), whole(1e5, "steps", 1, error=ParameterError)
+    (3, 100000)
     """
     try:
         if isinstance(x, bool | np.bool_):
             raise TypeError
+        if isinstance(x, float | np.floating) and float(x).is_integer():
+            x = int(x)
         value = operator.index(x)
     except TypeError:
         raise error(f"{name}: got {x!r}; a whole number is needed") from None

@@ -223,9 +223,7 @@ class Agent(Component, abc.ABC):
         """
         with self.exclusive():
             self._check_act(state)
-            action = self._chosen()
-            self._clock[PENDING] = self.space.first_pair[self.state] + action
-            return action
+            return self.take_action()
 
     def observe(self, outcomes: ArrayLike, next_state: int) -> None:
         """Take in what followed the last action.
@@ -238,8 +236,25 @@ class Agent(Component, abc.ABC):
             The state that it led to.
         """
         with self.exclusive():
-            vector, after = self._checked_observation(outcomes, next_state)
-            self._learned(int(self._clock[PENDING] - self.space.first_pair[self.state]), vector, after)
+            self.take_in(*self._checked_observation(outcomes, next_state))
+
+    def take_action(self) -> int:
+        """As `act` in the present state, for loops that hold the agent `exclusive` already; only the answer is checked."""
+        action = self._chosen()
+        self._clock[PENDING] = self.space.first_pair[self.state] + action
+        return action
+
+    def take_in(self, outcomes: NDArray[np.float64], next_state: int) -> None:
+        """As `observe`, for such loops; nothing is checked.
+
+        Parameters
+        ----------
+        outcomes : numpy.ndarray
+            The K outcomes of the pending action.
+        next_state : int
+            The state that it led to.
+        """
+        self._learned(int(self._clock[PENDING] - self.space.first_pair[self.state]), outcomes, next_state)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:

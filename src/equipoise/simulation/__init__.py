@@ -1,0 +1,8 @@
+"""An agent in a sampled world, and the record of what came of it."""
+
+from equipoise.simulation.checkpoints import log_spaced
+from equipoise.simulation.run import Run
+from equipoise.simulation.simulate import SimulationInterrupted, check_simulation, simulate
+from equipoise.simulation.stretches import stretches
+
+__all__ = ["Run", "SimulationInterrupted", "check_simulation", "log_spaced", "simulate", "stretches"]

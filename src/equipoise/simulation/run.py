@@ -1,0 +1,128 @@
+"""What a simulation did: average outcomes and values at its checkpoints, the episodes, and every step if asked for."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._numbers import real
+from equipoise.errors import ParameterError
+from equipoise.models.base import Model
+from equipoise.rewards.base import Reward
+
+if TYPE_CHECKING:
+    import polars
+
+
+class HasValue(Protocol):
+    """Anything with a value to compare with, such as a `Benchmark`."""
+
+    @property
+    def value(self) -> float:
+        """The optimum."""
+        ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a simulation did, at its checkpoints.
+
+    Attributes
+    ----------
+    t : int array
+        The checkpoints, and where it was interrupted: numbers of steps taken since the agent began.
+    outcomes : float array, one row a checkpoint
+        The average outcome vector of the first t steps.
+    values : float array
+        g of these averages.
+    episodes : polars.DataFrame
+        All episodes of the agent so far: start, length, trigger, gain, span, sweeps.
+    status : str
+        "done", or "interrupted" if Ctrl-C came first.
+    steps : int
+        Steps taken by this call.
+    seconds : float
+        Time taken by this call.
+    model : Model
+        The world.
+    reward : Reward
+        What the outcomes are judged by.
+    trace : polars.DataFrame or None
+        Every step, if it was asked for: t, state, action, one column an outcome, next_state.
+    """
+
+    t: NDArray[np.int64]
+    outcomes: NDArray[np.float64]
+    values: NDArray[np.float64]
+    episodes: polars.DataFrame
+    status: str
+    steps: int
+    seconds: float
+    model: Model = field(repr=False)
+    reward: Reward
+    trace: polars.DataFrame | None = field(default=None, repr=False)
+
+    def regret(self, best: HasValue | float) -> NDArray[np.float64]:
+        """Reg(t) = opt - g(average of the first t outcomes), at each checkpoint.
+
+        Parameters
+        ----------
+        best : Benchmark or float
+            What `solve` gives for the same world and reward, or its value.
+
+        Raises
+        ------
+        ParameterError
+            When it is the optimum of another problem.
+        """
+        optimum = best if isinstance(best, numbers.Real) else getattr(best, "value", None)
+        value = real(optimum, "best", error=ParameterError)
+        self._check_problem(best)
+        return value - self.values
+
+    def frame(self, best: HasValue | float | None = None) -> polars.DataFrame:
+        """One row a checkpoint: t, value, one column an outcome; and the regret, if the optimum is given.
+
+        Parameters
+        ----------
+        best : Benchmark or float, optional
+            As for `regret`.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.bandit(2)
+        >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+        >>> eq.simulate(model, agent, 100, checkpoints=[10, 100]).frame(best=1.0).select("t", "value", "regret").rows()
+        [(10, 1.0, 0.0), (100, 1.0, 0.0)]
+        """
+        import polars
+
+        columns: dict[str, Any] = {"t": self.t, "value": self.values}
+        if best is not None:
+            columns["regret"] = self.regret(best)
+        columns |= dict(zip(self.model.space.outcome_names(), self.outcomes.T, strict=True))
+        return polars.DataFrame(columns)
+
+    def _check_problem(self, best: object) -> None:
+        """An optimum that says what it is of must be that of this run."""
+        model, reward = getattr(best, "model", None), getattr(best, "reward", None)
+        if isinstance(model, Model) and not model.is_same_as(self.model):
+            raise ParameterError("best: it is the optimum of another world than that of this run")
+        if isinstance(reward, Reward) and not _is_judged_alike(reward, self.reward):
+            raise ParameterError(f"best: it is the optimum for {reward!r}; the run was judged by {self.reward!r}")
+
+    def __repr__(self) -> str:
+        last = f"t={self.t[-1]}, value={self.values[-1]:.6g}" if self.t.size else "no checkpoint"
+        return f"Run({self.status}, {last}, {len(self.episodes)} episodes, {self.seconds:.2f} s)"
+
+
+def _is_judged_alike(one: Reward, other: Reward) -> bool:
+    """Whether two rewards are the same, or the same family where one of them changes with time."""
+    moving = any(reward.kernels.lipschitz is not None for reward in (one, other))
+    return one == other or (moving and type(one) is type(other))

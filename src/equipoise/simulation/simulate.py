@@ -1,0 +1,228 @@
+"""An agent in a sampled world: the call that most programs make.
+
+The world is sampled, the agent updated and its episodes planned inside one kernel, a stretch at a time (`stretches`).
+The faithful agent draws no random number, and the world's randomness at time t is a function of the seed and t alone. So
+one seed gives one trajectory: in one call or in several, through a saved file, or stepped by hand with `act`, `observe`
+and `model.world(seed)`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._numbers import SEEDS, whole
+from equipoise.agents.base import Agent
+from equipoise.errors import ParameterError, ProtocolError
+from equipoise.models.base import Model
+from equipoise.models.world import Seed
+from equipoise.simulation.checkpoints import checked_marks
+from equipoise.simulation.run import Run
+from equipoise.simulation.stretches import stretches
+from equipoise.simulation.trace import Trace
+
+_SHOW_AFTER: Final = 1.0  # seconds before a progress bar appears
+_MOST_STEPS: Final = 10**18
+_INTERRUPTS: Final = ("raise", "return")
+
+
+@final
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `simulate`: the agent is whole, and what was done so far is in `run`.
+
+    Attributes
+    ----------
+    run : Run
+        As `simulate` would have returned it, with the status "interrupted".
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted after {run.steps} steps; what was done is in the `run` of this exception")
+        self.run = run
+
+
+def simulate(
+    model: Model,
+    agent: Agent,
+    steps: int,
+    seed: Seed = 0,
+    *,
+    checkpoints: Sequence[int] | NDArray[np.int64] | None = None,
+    trace: bool = False,
+    interrupt: str = "raise",
+    progress: bool | None = None,
+) -> Run:
+    """Run an agent in a world for so many steps; call it again to go on.
+
+    Parameters
+    ----------
+    model : Model
+        The world. It must be communicating, and its space that of the agent.
+    agent : Agent
+        Changed in place.
+    steps : int
+        How many steps to take from where the agent is.
+    seed : int or SeedSequence
+        Seeds the world. To go on with a run, give the same seed again.
+    checkpoints : increasing ints, optional
+        Times t at which to record; by default ten a decade, log-spaced, and the last.
+    trace : bool
+        Whether to keep every step, in `Run.trace`; it is then stepped one by one, some ten microseconds each.
+    interrupt : {"raise", "return"}
+        What Ctrl-C does: raise `SimulationInterrupted`, a KeyboardInterrupt that has the run so far, or return that run
+        with the status "interrupted".
+    progress : bool, optional
+        A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
+
+    Returns
+    -------
+    Run
+        What was done.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> run = simulate(model, agent, steps=1000, seed=7)
+    >>> run.t[-1], float(run.values[-1]) > 0.99
+    (np.int64(1000), True)
+    """
+    steps = check_simulation(model, agent, steps, seed)
+    if interrupt not in _INTERRUPTS:
+        raise ParameterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
+    done = agent.t - 1
+    last = done + steps
+    marks = checked_marks(checkpoints, done, last)
+    times: list[int] = []
+    rows: list[NDArray[np.float64]] = []
+    began = time.perf_counter()
+    traced = Trace(agent, steps) if trace else None
+    walk = stretches(model, agent, last, seed, marks, None if traced is None else traced.advance)
+    with _interruptible() as stop, _progress(steps, progress) as show, contextlib.closing(walk):
+        for mark in walk:
+            if mark is not None:
+                times.append(mark)
+                rows.append(agent.average)
+            show(agent.t - 1 - done)
+            if stop.is_set():
+                break
+    if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
+        times.append(agent.t - 1)
+        rows.append(agent.average)
+    outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
+    run = Run(
+        t=np.array(times, dtype=np.int64),
+        outcomes=outcomes,
+        values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
+        episodes=agent.episodes,
+        status="done" if agent.t > last else "interrupted",
+        steps=agent.t - 1 - done,
+        seconds=time.perf_counter() - began,
+        model=model,
+        reward=agent.reward,
+        trace=None if traced is None else traced.frame(),
+    )
+    if run.status == "interrupted" and interrupt == "raise":
+        raise SimulationInterrupted(run)
+    return run
+
+
+def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
+    """Refuse what cannot be simulated, before anything changes; returns the number of steps.
+
+    Parameters
+    ----------
+    model, agent, steps, seed
+        As for `simulate`.
+    """
+    for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
+        if not isinstance(value, kind):
+            raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
+    steps = whole(steps, "steps", 1, _MOST_STEPS, error=ParameterError)
+    if not isinstance(seed, np.random.SeedSequence):
+        whole(seed, "seed", 0, SEEDS, error=ParameterError)
+    if model.space != agent.space:
+        raise ParameterError(f"agent: it was not made for this model: {agent.space.difference(model.space)}")
+    model.require_communicating()
+    if agent.pending:
+        raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")
+    horizon = agent.horizon
+    if horizon is not None and agent.t - 1 + steps > horizon:
+        raise ParameterError(
+            f"steps: {agent.t - 1} taken and {steps} asked for, but the agent is made for {horizon}; "
+            "give it the full horizon, or use Doubling"
+        )
+    return steps
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Turn Ctrl-C into an event while it lasts, so that it can only stop a run between two kernels.
+
+    A second Ctrl-C, when a kernel takes too long, is raised at once.
+    """
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+def _silent(done: int) -> None:  # noqa: ARG001
+    return
+
+
+@contextlib.contextmanager
+def _progress(steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr that appears once the run has lasted a second."""
+    if wanted is False:
+        yield _silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, force_terminal=wanted or None)
+    if wanted is None and not console.is_terminal:
+        yield _silent
+        return
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), console=console, transient=True,
+    )  # fmt: skip
+    task = bar.add_task("simulating", total=steps, speed="")
+    began = time.perf_counter()
+    shown = False
+
+    def show(done: int) -> None:
+        nonlocal shown
+        elapsed = time.perf_counter() - began
+        if not shown and elapsed > _SHOW_AFTER:
+            bar.start()
+            shown = True
+        if shown:
+            bar.update(task, completed=done, speed=f"{done / elapsed / 1e6:.2f} M steps/s")
+
+    try:
+        yield show
+    finally:
+        if shown:
+            bar.stop()
