@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from equipoise.errors import FileError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 
 
 @runtime_checkable

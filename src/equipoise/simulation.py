@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from equipoise._numbers import SEEDS, real, whole
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import Seed, stream
 
 if TYPE_CHECKING:

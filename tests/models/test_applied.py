@@ -26,7 +26,7 @@ from equipoise.models import (
     scheduler_states,
     sites,
 )
-from equipoise.models.applied.coverage import BUILDING
+from equipoise.models.applied.patrol import BUILDING
 
 WORLDS = {
     "queue": (queue, 16, 48, 2),

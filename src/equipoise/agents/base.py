@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise._numbers import whole
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.errors import ProtocolError
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.rewards.base import Reward
 
 

@@ -30,7 +30,7 @@ from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models._kernels import sample
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex

@@ -17,11 +17,15 @@ from equipoise.models.applied import (
     scheduler_states,
     sites,
 )
-from equipoise.models.base import Model
-from equipoise.models.classic import grid, grid_cells, riverswim
-from equipoise.models.paper import bandit, hub, ring, scalar_hub, star
-from equipoise.models.random import garnet
+from equipoise.models.bandit import bandit
+from equipoise.models.garnet import garnet
+from equipoise.models.grid import grid, grid_cells
+from equipoise.models.hub import hub, scalar_hub
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.riverswim import riverswim
 from equipoise.models.space import Space
+from equipoise.models.star import star
 from equipoise.models.structure import diameter, hitting_times, is_communicating, require_communicating, unreachable
 from equipoise.models.world import World, stream
 

@@ -12,12 +12,9 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list, checked_numbers
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:

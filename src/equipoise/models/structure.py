@@ -24,20 +24,18 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
+from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
 from equipoise.models._kernels import approach, bound_hitting, breadth_first
 
 if TYPE_CHECKING:
-    from equipoise.models.base import Model
+    from equipoise.models.model import Model
 
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _TOLERANCE: Final = 1e-10  # of the diameter, relative
 _IMPROVEMENT: Final = 1e-13  # below it, relative, a better action is taken for rounding

@@ -20,7 +20,7 @@ from equipoise.models._kernels import sample
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
-    from equipoise.models.base import Model
+    from equipoise.models.model import Model
 
 Seed = int | np.random.SeedSequence
 

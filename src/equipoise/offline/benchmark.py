@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline import certificate
 from equipoise.offline.program import Claim, methods
 from equipoise.rewards.base import Reward, checked_number
-
-Vector = NDArray[np.float64]
 
 _MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
 _FINEST: Final = 1e-10  # what is asked of the iterative methods, at most

@@ -29,7 +29,7 @@ import numpy as np
 from equipoise import agents, confidence, models, oracles, rewards
 from equipoise._spec import Component
 from equipoise.errors import EquipoiseError, StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 

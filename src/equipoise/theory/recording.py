@@ -13,8 +13,8 @@ from equipoise.agents._kernels import DONE
 from equipoise.agents.memory import PLANNED
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.base import Model
-from equipoise.models.paper import bandit
+from equipoise.models.bandit import bandit
+from equipoise.models.model import Model
 from equipoise.models.world import Seed, sampling_arrays, stream
 from equipoise.rewards.quadratic import Quadratic
 from equipoise.theory._kernels import AT_SIZE, LOOK, ROW, Looks, Scratch, Trace, Truth, record

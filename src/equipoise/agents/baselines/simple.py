@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.agents.base import PENDING, TIME, ClockedAgent
 from equipoise.errors import ParameterError, RewardError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 from equipoise.rewards.base import Reward
 
 

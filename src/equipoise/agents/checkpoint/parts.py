@@ -18,7 +18,7 @@ from equipoise._spec import Component, build, describe
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.schedules import Power, Span
 from equipoise.errors import FileError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 

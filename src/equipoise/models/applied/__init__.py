@@ -13,13 +13,13 @@
 All are communicating for every parameter that they accept, all outcomes lie in [0,1].
 """
 
-from equipoise.models.applied.auction import bidding
-from equipoise.models.applied.coverage import patrol, patrol_cells
-from equipoise.models.applied.fading import scheduler, scheduler_states
-from equipoise.models.applied.field_service import sites
-from equipoise.models.applied.queueing import queue, queue_states
-from equipoise.models.applied.revenue import pricing
-from equipoise.models.applied.stock import inventory, inventory_states
+from equipoise.models.applied.bidding import bidding
+from equipoise.models.applied.inventory import inventory, inventory_states
+from equipoise.models.applied.patrol import patrol, patrol_cells
+from equipoise.models.applied.pricing import pricing
+from equipoise.models.applied.queue import queue, queue_states
+from equipoise.models.applied.scheduler import scheduler, scheduler_states
+from equipoise.models.applied.sites import sites
 
 __all__ = [
     "bidding",

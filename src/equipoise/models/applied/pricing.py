@@ -24,16 +24,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import (
-    Branch,
-    Vector,
+from equipoise.models.applied._checks import (
     checked_amounts,
     checked_chain,
     checked_probabilities,
 )
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 
 _PRICES = (40.0, 60.0, 80.0, 100.0)
 _SALE = ((0.60, 0.35, 0.15, 0.05), (0.80, 0.60, 0.40, 0.20), (0.95, 0.90, 0.80, 0.65))

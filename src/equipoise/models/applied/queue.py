@@ -26,9 +26,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.models._checks import checked_integer
-from equipoise.models.applied._parts import Branch, checked_chances
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_chances
+from equipoise.models.model import Model
 
 Lengths = tuple[int, ...]
 

@@ -27,11 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from equipoise._files import read_npz, write_npz
+from equipoise._types import Index, Mask, Vector
 from equipoise.errors import FileError, ModelError
 from equipoise.models import structure
 from equipoise.models._checks import checked_integer, checked_list, checked_noise, checked_numbers
 from equipoise.models._kernels import cumulate
-from equipoise.models.space import Index, Mask, Space, Vector, checked_pair, pairs_of, sealed
+from equipoise.models.space import Space, checked_pair, pairs_of, sealed
 from equipoise.models.world import Seed, World
 
 __all__ = ["Model", "Space"]

@@ -19,8 +19,8 @@ from typing import Final
 
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_probability
-from equipoise.models.base import Model
-from equipoise.models.classic import Cell, grid, grid_cells
+from equipoise.models.grid import Cell, grid, grid_cells
+from equipoise.models.model import Model
 
 BUILDING: Final = """
     ....#.....

@@ -26,10 +26,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_probability
-from equipoise.models.applied._parts import Branch, checked_chance, checked_chances
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_chance, checked_chances
+from equipoise.models.model import Model
 
 
 def sites(

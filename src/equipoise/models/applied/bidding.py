@@ -27,10 +27,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_list
-from equipoise.models.applied._parts import Branch, checked_amounts, checked_chain, checked_probabilities
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_amounts, checked_chain, checked_probabilities
+from equipoise.models.model import Model
 
 _BIDS = (25.0, 50.0, 75.0, 100.0)
 _VALUES = (0.4, 0.7, 1.0)

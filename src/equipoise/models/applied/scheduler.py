@@ -24,10 +24,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import Vector, checked_chances, checked_probabilities
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_chances, checked_probabilities
+from equipoise.models.model import Model
 
 Levels = tuple[int, ...]
 

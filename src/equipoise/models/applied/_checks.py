@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_list, checked_numbers, checked_probability
-
-Vector = NDArray[np.float64]
-Branch = tuple[float, int, Vector]
 
 _SUM_TOLERANCE: Final = 1e-9
 

@@ -31,10 +31,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import Branch, checked_distribution
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_distribution
+from equipoise.models.model import Model
 
 Shop = tuple[int, ...]
 
