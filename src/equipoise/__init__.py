@@ -12,7 +12,7 @@ from equipoise import agents, confidence, errors, models, offline, oracles, plan
 from equipoise._version import VERSION
 from equipoise.agents import KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
-from equipoise.models import Model, Space
+from equipoise.models import Labels, Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
 from equipoise.simulation import Run, simulate
 from equipoise.studies import load_results
@@ -23,6 +23,7 @@ __all__ = [
     "Benchmark",
     "EquipoiseError",
     "KnapsackAgent",
+    "Labels",
     "Model",
     "Run",
     "Space",

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._numbers import SEEDS, real, whole
+from equipoise._progress import progress_display
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models.model import Model
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _FIRST_STRETCH: Final = 1 << 12  # steps before the first look at Ctrl-C; then as many as take a tenth of a second
 _STRETCH: Final = 0.1
-_SHOW_AFTER: Final = 1.0  # seconds before a progress bar appears
 _PER_DECADE: Final = 10
 
 
@@ -241,42 +241,8 @@ def _interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
-def _silent(done: int) -> None:  # noqa: ARG001
-    return
-
-
 @contextlib.contextmanager
 def _progress(steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     """A bar on stderr that appears once the run has lasted a second."""
-    if wanted is False:
-        yield _silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, force_terminal=wanted or None)
-    if wanted is None and not console.is_terminal:
-        yield _silent
-        return
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), console=console, transient=True,
-    )  # fmt: skip
-    task = bar.add_task("simulating", total=steps, speed="")
-    began = time.perf_counter()
-    shown = False
-
-    def show(done: int) -> None:
-        nonlocal shown
-        elapsed = time.perf_counter() - began
-        if not shown and elapsed > _SHOW_AFTER:
-            bar.start()
-            shown = True
-        if shown:
-            bar.update(task, completed=done, speed=f"{done / elapsed / 1e6:.2f} M steps/s")
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.stop()
+    with progress_display("simulating", steps, wanted=wanted, unit="steps") as display:
+        yield display.done

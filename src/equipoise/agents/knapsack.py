@@ -244,4 +244,4 @@ def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
     """The same space, told that null actions have outcomes of zero."""
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
-    return Space._of_arrays(space.first_pair, space.start, mask, space.known_outcomes)
+    return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)

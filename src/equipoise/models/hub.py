@@ -15,6 +15,7 @@ import numpy as np
 from equipoise._types import Branch, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
+from equipoise.models.labels import Label, Labels, texts
 from equipoise.models.model import Model
 from equipoise.models.ring import ring
 
@@ -50,7 +51,8 @@ def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | 
         here = centre.n_states + k
         states[place].append([(1.0, here, nothing)])
         states.append([[(1.0, here, units[k])], [(1.0, place, nothing)]])
-    return Model.from_branches(states, start=centre.start)
+    labels = _labels(centre, places, [f"loop {k}" for k in range(K)])
+    return Model.from_branches(states, start=centre.start, labels=labels)
 
 
 def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | None = None) -> Model:
@@ -81,7 +83,7 @@ def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[
         arc = one if k == 0 else nothing
         states[place].append([(1.0, here, arc)])
         states.append([[(1.0, here, one if k == 1 else nothing)], [(1.0, place, arc)]])
-    return Model.from_branches(states, start=centre.start)
+    return Model.from_branches(states, start=centre.start, labels=_labels(centre, places, ["pay"]))
 
 
 def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple[Model, list[int]]:
@@ -98,6 +100,21 @@ def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple
         return centre, [k % n for k in range(K)]
     places = checked_list(attach, "attach", K, "branch")
     return centre, [checked_integer(place, f"attach[{k}]", 0, n - 1) for k, place in enumerate(places)]
+
+
+def _labels(centre: Model, places: list[int], outcomes: list[str]) -> Labels:
+    """Name the states and actions of the centre after its own labels, and the others after their spoke."""
+    own, n = centre.labels, centre.n_states
+    states = [f"centre, {word}" for word in texts(own.state(s) for s in range(n))]
+    actions: list[list[Label]] = [
+        [f"centre, {word}" for word in texts(own.action(s, a) for a in range(count))]
+        for s, count in enumerate(centre.n_actions)
+    ]
+    for k, place in enumerate(places):
+        states.append(f"spoke {k}")
+        actions[place].append(f"to spoke {k}")
+        actions.append(["loop", "to the centre"])
+    return Labels(states, actions, outcomes)
 
 
 def _inside(centre: Model, nothing: Vector) -> list[list[list[Branch]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from equipoise.models._checks import checked_integer
+from equipoise.models.labels import Labels
 from equipoise.models.model import Model
 
 
@@ -17,6 +18,11 @@ def riverswim(n: int = 6) -> Model:
     """Build the river of `n` states, at least 2: action 0 swims left, 1 right; start at the left end.
 
     One outcome, drawn 0 or 1.
+
+    Parameters
+    ----------
+    n : int
+        How many states there are.
 
     >>> river = riverswim(4)
     >>> river.transitions()[[river.pair(2, 1)]].toarray().tolist()
@@ -33,4 +39,4 @@ def riverswim(n: int = 6) -> Model:
     transitions[n - 1, 1, n - 2 :] = 0.4, 0.6
     outcomes[0, 0, 0] = 0.005
     outcomes[n - 1, 1, 0] = 1.0
-    return Model.from_arrays(transitions, outcomes)
+    return Model.from_arrays(transitions, outcomes, labels=Labels(actions=["left", "right"], outcomes=["pay"]))

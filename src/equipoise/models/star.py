@@ -10,6 +10,7 @@ import numpy as np
 from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
+from equipoise.models.labels import Labels
 from equipoise.models.model import Model
 
 
@@ -40,10 +41,15 @@ def star(branches: int = 3, diameter: int = 4) -> Model:
     half = D // 2
     nothing, units = np.zeros(K), np.eye(K)
     states: list[list[list[Branch]]] = [[[(1.0, 1 + k * half, nothing)] for k in range(K)]]
+    names = ["centre"]
+    actions = [[f"to end {k}" for k in range(K)]]
     for k in range(K):
         for d in range(1, half + 1):
             here = k * half + d
             inward = here - 1 if d > 1 else 0
             onward = (1.0, here, units[k]) if d == half else (1.0, here + 1, nothing)
             states.append([[onward], [(1.0, inward, nothing)]])
-    return Model.from_branches(states)
+            names.append(f"end {k}" if d == half else f"branch {k}, step {d}")
+            actions.append(["loop", "inwards"] if d == half else ["outwards", "inwards"])
+    labels = Labels(names, actions, [f"loop {k}" for k in range(K)])
+    return Model.from_branches(states, labels=labels)

@@ -113,7 +113,8 @@ class World:
             chosen = -1
         if not 0 <= chosen < end - first:
             raise ProtocolError(
-                f"state {self.state}: got the action {action!r}; an integer from 0 to {end - first - 1} is needed"
+                f"{self.space.name_state(self.state)}: got the action {action!r}; "
+                f"an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
         self.state = int(sample(self._rng, first + chosen, *self._arrays, outcomes))

@@ -110,7 +110,7 @@ def space_in(packed: Packed, mask: str = "space.known_mask") -> Space:
     if not sound:
         raise FileError("its space is damaged")
     start = whole(header["start"], "start", 0, first_pair.size - 2, error=FileError)
-    return Space._of_arrays(first_pair, start, known, outcomes)
+    return Space.of_arrays(first_pair, start, known, outcomes)
 
 
 def array_in(arrays: Mapping[str, NDArray[Any]], name: str, like: NDArray[Any], grows: bool = False) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Checks that several applied worlds share; each raises a `ModelError` that names the parameter."""
+"""What several applied worlds share: checks that raise a `ModelError` naming the parameter, and a word for a label."""
 
 from __future__ import annotations
 
@@ -82,3 +82,12 @@ def checked_amounts(x: Any, name: str) -> Vector:
         if not (np.isfinite(entry) and entry > 0.0):
             raise ModelError(f"{name}[{i}]: got {entry}; it must be finite and above 0")
     return vector
+
+
+def plain(amount: float) -> str:
+    """Write an amount for a label, exactly and without needless zeros.
+
+    >>> plain(40.0), plain(0.1)
+    ('40', '0.1')
+    """
+    return repr(float(amount)).removesuffix(".0")

@@ -31,7 +31,9 @@ from equipoise.models.applied._checks import (
     checked_amounts,
     checked_chain,
     checked_probabilities,
+    plain,
 )
+from equipoise.models.labels import Labels
 from equipoise.models.model import Model
 
 _PRICES = (40.0, 60.0, 80.0, 100.0)
@@ -100,7 +102,12 @@ def pricing(
         return branches
 
     branches = [[cases(r, j) for j in (None, *range(J))] for r in range(R)]
-    return Model.from_branches(branches, known=[(r, 0) for r in range(R)])
+    labels = Labels(
+        states=[f"regime {r}" for r in range(R)],
+        actions=["closed", *(f"offer {j} at {plain(amount)}" for j, amount in enumerate(price))],
+        outcomes=["revenue", *(f"units of resource {i}" for i in range(sold.shape[1] - 1))],
+    )
+    return Model.from_branches(branches, known=[(r, 0) for r in range(R)], labels=labels)
 
 
 def _checked_uses(uses: Sequence[Sequence[int]] | None, offers: int) -> Vector:
