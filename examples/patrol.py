@@ -35,7 +35,7 @@ def main() -> None:
         ("optimum", best.outcomes)
     ]
     for name, visits in maps:
-        for (row, column), share in zip(eq.models.patrol_cells(), visits, strict=True):
+        for (row, column), share in zip(model.labels.states, visits, strict=True):
             cells.append({"when": name, "row": row, "column": column, "share": float(share)})
     alt.Chart(pl.DataFrame(cells)).mark_rect().encode(
         x=alt.X("column:O", axis=None),

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equipoise as eq
+from equipoise import _progress
 from equipoise import oracles as o
-from equipoise import simulation
 from equipoise.simulation import log_spaced
 from tests.invariants import assert_invariants
 
@@ -215,7 +215,7 @@ def test_progress_bar_appears_on_long_runs_only(capsys, monkeypatch):
     model = eq.models.bandit(3)
     eq.simulate(model, makers()["FW"](model.space), 1000, progress=True)
     assert "simulating" not in capsys.readouterr().err
-    monkeypatch.setattr(simulation, "_SHOW_AFTER", 0.0)
+    monkeypatch.setattr(_progress, "_SHOW_AFTER", 0.0)
     eq.simulate(model, makers()["FW"](model.space), 1000, progress=False)
     assert "simulating" not in capsys.readouterr().err
     eq.simulate(model, makers()["FW"](model.space), 1000, progress=True)

@@ -13,7 +13,7 @@ from equipoise._component import allow
 from equipoise._version import VERSION
 from equipoise.agents import Agent, KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
-from equipoise.models import Model, Space
+from equipoise.models import Labels, Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
 from equipoise.simulation import Run, simulate
 from equipoise.studies import load_results
@@ -25,6 +25,7 @@ __all__ = [
     "Benchmark",
     "EquipoiseError",
     "KnapsackAgent",
+    "Labels",
     "Model",
     "Run",
     "Space",

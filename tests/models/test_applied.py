@@ -16,17 +16,13 @@ from equipoise.models import (
     bidding,
     grid,
     inventory,
-    inventory_states,
     patrol,
-    patrol_cells,
     pricing,
     queue,
-    queue_states,
     scheduler,
-    scheduler_states,
     sites,
 )
-from equipoise.models.applied.coverage import BUILDING
+from equipoise.models.applied.patrol import BUILDING
 
 WORLDS = {
     "queue": (queue, 16, 48, 2),
@@ -42,10 +38,10 @@ inside = st.floats(0.01, 0.99)
 above = st.floats(0.01, 1.0)
 
 
-def law(model, states, state, action):
-    """The next states of a pair, by name, with their probabilities."""
-    row = model.transitions().toarray()[model.pair(states.index(state), action)]
-    return {states[s]: pytest.approx(float(row[s]), abs=1e-12) for s in np.flatnonzero(row)}
+def law(model, state, action):
+    """The next states of a pair, by label, with their probabilities."""
+    row = model.transitions().toarray()[model.pair(model.labels.state_index(state), action)]
+    return {model.labels.state(s): pytest.approx(float(row[s]), abs=1e-12) for s in np.flatnonzero(row)}
 
 
 def check(model):
@@ -83,23 +79,24 @@ def test_defaults(name):
 
 def test_queue_by_hand():
     model = queue(arrivals=[0.3, 0.2], service=[0.75, 0.5], room=3)
-    lines = queue_states(n_classes=2, room=3)
-    assert model.start == lines.index((0, 0))
+    assert model.labels.states == tuple(itertools.product(range(4), repeat=2))
+    assert model.labels.actions == ("serve class 0", "serve class 1", "rest")
+    assert model.labels.outcomes == ("service level of class 0", "service level of class 1")
+    assert model.labels.state(model.start) == (0, 0)
     # Served at class 0, which is 2 long: down with .75 * .7, kept with .75 * .3 + .25 * .7, up with .25 * .3;
     # class 1 is full and stays so.
-    assert law(model, lines, (2, 3), 0) == {(1, 3): 0.525, (2, 3): 0.4, (3, 3): 0.075}
+    assert law(model, (2, 3), 0) == {(1, 3): 0.525, (2, 3): 0.4, (3, 3): 0.075}
     # Serving an empty line is resting.
-    assert law(model, lines, (0, 1), 0) == law(model, lines, (0, 1), 2)
-    assert law(model, lines, (0, 1), 2) == {(0, 1): 0.56, (1, 1): 0.24, (0, 2): 0.14, (1, 2): 0.06}
+    assert law(model, (0, 1), 0) == law(model, (0, 1), 2)
+    assert law(model, (0, 1), 2) == {(0, 1): 0.56, (1, 1): 0.24, (0, 2): 0.14, (1, 2): 0.06}
     # Served when full: a customer leaves first, so that there is room for one who arrives.
-    assert law(model, lines, (0, 3), 1) == {(0, 2): 0.28, (0, 3): 0.42, (1, 2): 0.12, (1, 3): 0.18}
+    assert law(model, (0, 3), 1) == {(0, 2): 0.28, (0, 3): 0.42, (1, 2): 0.12, (1, 3): 0.18}
 
 
 def test_queue_arrivals_are_binomial():
     model = queue(arrivals=[0.35] * 3, service=[0.5] * 3, room=2)
-    lines = queue_states(n_classes=3, room=2)
     row = model.transitions().toarray()[model.pair(0, 3)]
-    waiting = np.array([sum(lengths) for lengths in lines])
+    waiting = np.array([sum(lengths) for lengths in model.labels.states])
     assert [row[waiting == n].sum() for n in range(4)] == pytest.approx(binom.pmf(range(4), 3, 0.35))
 
 
@@ -107,7 +104,7 @@ def test_queue_levels_in_closed_form():
     """Class by class: E min(room, q - served + arrived), the same for the transitions and for the outcomes."""
     arrivals, service, room = [0.15, 0.6, 0.4], [1.0, 0.3, 0.8], 3
     model = queue(arrivals, service, room)
-    lines = queue_states(3, room)
+    lines = model.labels.states
     mean_next = model.transitions() @ np.array(lines, float)
     for s, a in itertools.product(range(model.n_states), range(4)):
         pair = model.pair(s, a)
@@ -119,8 +116,8 @@ def test_queue_levels_in_closed_form():
 
 
 def test_queue_outcomes_show_the_next_state():
-    world = queue().world(seed=1)
-    lines = queue_states()
+    model = queue()
+    world, lines = model.world(seed=1), model.labels.states
     rng = np.random.default_rng(1)
     for _ in range(300):
         outcomes, state = world.step(int(rng.integers(3)))
@@ -153,12 +150,13 @@ def test_queue_levels_conflict():
 
 def test_inventory_by_hand():
     demand, orders = [0.5, 0.25, 0.0, 0.25], [0, 2, 5]
-    shop = inventory_states(capacity=4, orders=orders, lead_time=1)
     model = inventory(4, demand, orders, 1)
-    assert shop == tuple((x,) for x in range(5))
+    assert model.labels.states == tuple((x,) for x in range(5))
+    assert model.labels.actions == ("order nothing", "order 2", "order 5")
+    assert model.labels.outcomes == ("fill rate", "low holding", "few orders")
     assert model.start == 4
-    assert law(model, shop, (1,), 0) == {(1,): 0.5, (0,): 0.5}
-    assert law(model, shop, (3,), 1) == {(4,): 0.75, (2,): 0.25}  # 5 units do not fit
+    assert law(model, (1,), 0) == {(1,): 0.5, (0,): 0.5}
+    assert law(model, (3,), 1) == {(4,): 0.75, (2,): 0.25}  # 5 units do not fit
     # Of stock 1: demand 0 and 1 are met, of 3 a third is; 1 unit is left half of the time.
     assert model.means[model.pair(1, 0)] == pytest.approx([0.75 + 0.25 / 3, 1 - 0.5 / 4, 1.0])
     assert model.means[model.pair(0, 2)] == pytest.approx([0.5, 1.0, 0.0])  # nothing to sell today
@@ -166,20 +164,21 @@ def test_inventory_by_hand():
 
 def test_inventory_lead_times():
     demand, orders = [0.5, 0.25, 0.0, 0.25], [0, 2]
-    at_once, states = inventory(4, demand, orders, 0), inventory_states(4, orders, 0)
-    assert law(at_once, states, (1,), 1) == {(3,): 0.5, (2,): 0.25, (0,): 0.25}
+    at_once = inventory(4, demand, orders, 0)
+    assert law(at_once, (1,), 1) == {(3,): 0.5, (2,): 0.25, (0,): 0.25}
     assert at_once.means[at_once.pair(1, 1)] == pytest.approx([1.0, 1 - (0.5 * 3 + 0.25 * 2) / 4, 0.0])
-    assert law(at_once, states, (3,), 1) == {(4,): 0.5, (3,): 0.25, (1,): 0.25}  # one of the two is sent back
+    assert law(at_once, (3,), 1) == {(4,): 0.5, (3,): 0.25, (1,): 0.25}  # one of the two is sent back
 
-    two, states = inventory(4, demand, orders, 2), inventory_states(4, orders, 2)
-    assert law(two, states, (1, 2), 0) == {(3, 0): 0.5, (2, 0): 0.5}
-    assert law(two, states, (1, 0), 1) == {(1, 2): 0.5, (0, 2): 0.5}
-    assert two.means[two.pair(states.index((1, 2)), 0)] == pytest.approx([0.75 + 0.25 / 3, 0.875, 1.0])
-    assert states[two.start] == (4, 0)
+    two = inventory(4, demand, orders, 2)
+    assert two.labels.states == tuple(itertools.product(range(5), orders))
+    assert law(two, (1, 2), 0) == {(3, 0): 0.5, (2, 0): 0.5}
+    assert law(two, (1, 0), 1) == {(1, 2): 0.5, (0, 2): 0.5}
+    assert two.means[two.pair(two.labels.state_index((1, 2)), 0)] == pytest.approx([0.75 + 0.25 / 3, 0.875, 1.0])
+    assert two.labels.state(two.start) == (4, 0)
 
-    three, states = inventory(4, demand, orders, 3), inventory_states(4, orders, 3)
-    assert law(three, states, (1, 2, 0), 1) == {(3, 0, 2): 0.5, (2, 0, 2): 0.5}
-    assert law(three, states, (1, 0, 2), 0) == {(1, 2, 0): 0.5, (0, 2, 0): 0.5}
+    three = inventory(4, demand, orders, 3)
+    assert law(three, (1, 2, 0), 1) == {(3, 0, 2): 0.5, (2, 0, 2): 0.5}
+    assert law(three, (1, 0, 2), 0) == {(1, 2, 0): 0.5, (0, 2, 0): 0.5}
 
 
 def test_inventory_outcomes_go_with_the_next_state():
@@ -227,12 +226,15 @@ def test_inventory_kpis_conflict():
 def test_scheduler_by_hand():
     rates = [[0.1, 0.5, 1.0], [0.2, 0.9]]
     model = scheduler(rates, up=[0.3, 0.25], down=[0.5, 0.75])
-    channels = scheduler_states([3, 2])
+    channels = model.labels.states
+    assert channels == tuple(itertools.product(range(3), range(2)))
+    assert model.labels.actions == ("serve user 0", "serve user 1")
+    assert model.labels.outcomes == ("rate of user 0", "rate of user 1")
     expected = {(0, 0): 0.375, (0, 1): 0.125, (1, 0): 0.15, (1, 1): 0.05, (2, 0): 0.225, (2, 1): 0.075}
     for action in (0, 1):
-        assert law(model, channels, (1, 1), action) == expected
-        assert law(model, channels, (1, 0), action) == expected  # as up + down = 1 for user 1
-    assert law(model, channels, (0, 0), 1) == {(0, 0): 0.525, (0, 1): 0.175, (1, 0): 0.225, (1, 1): 0.075}
+        assert law(model, (1, 1), action) == expected
+        assert law(model, (1, 0), action) == expected  # as up + down = 1 for user 1
+    assert law(model, (0, 0), 1) == {(0, 0): 0.525, (0, 1): 0.175, (1, 0): 0.225, (1, 1): 0.075}
     for s, (first, second) in enumerate(channels):
         assert model.means[model.pair(s, 0)].tolist() == [rates[0][first], 0.0]
         assert model.means[model.pair(s, 1)].tolist() == [0.0, rates[1][second]]
@@ -272,10 +274,12 @@ def test_scheduler_fairness_conflicts_with_the_total():
 
 
 def test_patrol_is_the_grid_of_the_picture():
-    cells = patrol_cells()
+    cells = patrol().labels.states
     lines = BUILDING.split()
     assert (len(lines), {len(line) for line in lines}) == (10, {10})
     assert cells == tuple((r, c) for r in range(10) for c in range(10) if lines[r][c] != "#")
+    assert patrol().labels.outcomes == tuple(str(cell) for cell in cells)
+    assert patrol().labels.actions == ("up", "right", "down", "left")
     assert patrol(slip=0.3) == grid(10, 10, BUILDING, slip=0.3).visits()
     model = patrol(".#.\n...", slip=0.0)
     assert model.means.tolist() == np.repeat(np.eye(5), 4, axis=0).tolist()
@@ -455,7 +459,6 @@ def test_the_budget_binds():
         (lambda: queue(service=[0.5, "x"]), r"service\[1\]: got 'x'"),
         (lambda: queue(room=0), "room: got 0"),
         (lambda: queue(room=1.5), "room: got 1.5"),
-        (lambda: queue_states(n_classes=0), "n_classes: got 0"),
         (lambda: inventory(capacity=0), "capacity: got 0"),
         (lambda: inventory(demand=[0.5, 0.4]), "demand: the probabilities sum to 0.9"),
         (lambda: inventory(demand=[0.0, 1.0]), "demand: the probability of 0 must be above 0"),
@@ -477,12 +480,10 @@ def test_the_budget_binds():
         (lambda: scheduler(down=[0.5, 0.5, -0.5]), r"down\[2\]: got -0.5"),
         (lambda: scheduler(up=[0.9, 0.1, 0.1]), r"up\[0\] and down\[0\]: they sum to 1.05"),
         (lambda: scheduler(noise="loud"), "noise: got 'loud'"),
-        (lambda: scheduler_states([2, 0]), r"levels\[1\]: got 0"),
         (lambda: patrol(7), "picture: got 7"),
         (lambda: patrol(""), "picture: it has no rows"),
         (lambda: patrol("..\n..."), "picture: row 1 has 3 cells, row 0 has 2"),
         (lambda: patrol("##"), "picture: .* no cell free"),
-        (lambda: patrol_cells("##"), "picture: .* no cell free"),
         (lambda: patrol(".#."), r"picture: .* cell \(0, 2\) cannot be reached from \(0, 0\)"),
         (lambda: patrol(slip=-0.1), "slip: got -0.1"),
         (lambda: sites(n_sites=1), "n_sites: got 1"),

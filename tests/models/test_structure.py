@@ -134,7 +134,7 @@ def test_who_cannot_reach_whom():
     model = Model.from_arrays(p, v)
     assert not model.is_communicating()
     for call in (model.require_communicating, model.diameter, lambda: hitting_times(model, 0)):
-        with pytest.raises(ModelError, match="from state 0 no policy reaches states 2, 3"):
+        with pytest.raises(ModelError, match="from state 0 no policy reaches state 2, state 3"):
             call()
 
 

@@ -119,7 +119,7 @@ def test_outcomes_are_fresh_arrays():
 def test_bad_actions_and_seeds_are_named():
     world = models.star(3, 4).world(0)
     for action in (3, -1, 0.5, None, "a"):
-        with pytest.raises(ProtocolError, match="state 0: got the action"):
+        with pytest.raises(ProtocolError, match=r'state 0 \("centre"\): got the action'):
             world.step(action)
     assert (world.state, world.t) == (0, 0)
     for seed in (-1, 0.5, None):

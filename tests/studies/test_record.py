@@ -23,7 +23,9 @@ def run():
 @pytest.fixture(scope="module")
 def content(run):
     found, agent = run
-    return encoded(tabulated(found.t, found.outcomes, found.values, agent.episode_record), {"id": "abc", "spec": "x = 1\n"})
+    return encoded(
+        tabulated(found.t, found.outcomes, found.values, agent.episode_record), {"id": "abc", "spec": "x = 1\n"}
+    )
 
 
 def test_round_trip(run, content):

@@ -36,7 +36,7 @@ from equipoise._component import Component
 from equipoise._numbers import whole
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import transition
 from equipoise.rewards.base import Reward
 
@@ -239,7 +239,7 @@ class Agent(Component, abc.ABC):
             self.take_in(*self._checked_observation(outcomes, next_state))
 
     def take_action(self) -> int:
-        """As `act` in the present state, for loops that hold the agent `exclusive` already; only the answer is checked."""
+        """As `act` in the present state, for loops that hold the agent `exclusive`; only the answer is checked."""
         action = self._chosen()
         self._clock[PENDING] = self.space.first_pair[self.state] + action
         return action

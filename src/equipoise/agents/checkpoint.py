@@ -3,7 +3,8 @@
 Saving at any moment, even between `act` and `observe`, loading and going on gives the same trajectory as never
 stopping: all that decides what comes next is in the file. Its header holds
 
-    start, reward, agent     what the agent was made of, in the words of `_component`
+    start, labels            of the space
+    reward, agent            what the agent was made of, in the words of `_component`
     memory                   what `Agent.memory` gave: plain data, with {"array": name} in the place of arrays
 
 and its arrays are those of the space, of models within the description, the clock, the total of the outcomes, and those
@@ -29,7 +30,8 @@ from equipoise.agents.earlier_files import EARLIER, todays
 from equipoise.agents.restoring import array_in, clock_fits, require
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import ContractError, EquipoiseError, FileError, RewardError
-from equipoise.models.base import Model, Space
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model, Space
 from equipoise.rewards.base import Reward
 from equipoise.rewards.custom import Custom
 
@@ -91,6 +93,7 @@ def _packed(agent: Agent) -> tuple[Header, Arrays]:
         reward = described(agent.reward, convert, "reward")
     header: Header = {
         "start": agent.space.start,
+        "labels": agent.space.labels.stored(),
         "reward": reward,
         "agent": described(agent, convert),
         "memory": _without_arrays(dict(agent.memory()), arrays, "memory", type(agent).__name__),
@@ -173,7 +176,7 @@ def _space_in(header: Header, arrays: Arrays) -> Space:
     )
     require(sound, "its space is damaged")
     start = whole(header["start"], "start", 0, first_pair.size - 2, error=FileError)
-    return Space.of_arrays(first_pair, start, known, outcomes)
+    return Space.of_arrays(first_pair, start, known, outcomes, Labels.from_stored(header.get("labels") or {}))
 
 
 def _without_arrays(value: Any, arrays: Arrays, where: str, agent: str) -> Any:

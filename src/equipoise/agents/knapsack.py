@@ -31,7 +31,7 @@ from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models._kernels import sample
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex
@@ -259,4 +259,4 @@ def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
     """The same space, told that null actions have outcomes of zero."""
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
-    return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes)
+    return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)

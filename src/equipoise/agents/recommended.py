@@ -12,7 +12,7 @@ from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.posterior_sampling import PosteriorSampling
 from equipoise.errors import ParameterError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.oracles.doubling import Doubling
 from equipoise.rewards.base import Reward

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise._numbers import MOST
 from equipoise.errors import FileError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 
 
 def array_in(memory: Mapping[str, Any], name: str, like: NDArray[Any], grows: bool = False) -> NDArray[Any]:

@@ -68,8 +68,8 @@ from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts, forget, no_
 from equipoise.confidence.fill import numbers_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ParameterError, ProtocolError, RewardError
-from equipoise.models.base import Model, Space
-from equipoise.models.paper import bandit
+from equipoise.models.bandit import bandit
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle

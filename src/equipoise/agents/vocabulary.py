@@ -18,7 +18,7 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.cli import problem as words
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward
 from equipoise.studies.vocabulary import make_reward, make_world

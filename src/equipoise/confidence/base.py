@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import Entry
 from equipoise._component import Component
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 
 _INTS: Final = types.CPointer(types.int64)
 _FLOATS: Final = types.CPointer(types.float64)

@@ -12,7 +12,7 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import SEEN, Counts
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ParameterError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 
 
 @inlined

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from equipoise._compile import Entry
 from equipoise.confidence.base import Confidence, confidence_entry
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 
 
 @confidence_entry

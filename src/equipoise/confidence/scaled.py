@@ -17,7 +17,7 @@ from equipoise._compile import Entry, call_address
 from equipoise._numbers import real
 from equipoise.confidence.base import Confidence, confidence_entry
 from equipoise.errors import ParameterError
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 
 
 @confidence_entry

@@ -7,25 +7,27 @@ A named world is a function that returns a `Model`. To make one of your own, cal
 from equipoise.models.applied import (
     bidding,
     inventory,
-    inventory_states,
     patrol,
-    patrol_cells,
     pricing,
     queue,
-    queue_states,
     scheduler,
-    scheduler_states,
     sites,
 )
-from equipoise.models.base import Model
-from equipoise.models.classic import grid, grid_cells, riverswim
-from equipoise.models.paper import bandit, hub, ring, scalar_hub, star
-from equipoise.models.random import garnet
+from equipoise.models.bandit import bandit
+from equipoise.models.garnet import garnet
+from equipoise.models.grid import grid
+from equipoise.models.hub import hub, scalar_hub
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.riverswim import riverswim
 from equipoise.models.space import Space
+from equipoise.models.star import star
 from equipoise.models.structure import diameter, hitting_times, is_communicating, require_communicating, unreachable
 from equipoise.models.world import World, stream
 
 __all__ = [
+    "Labels",
     "Model",
     "Space",
     "World",
@@ -34,23 +36,18 @@ __all__ = [
     "diameter",
     "garnet",
     "grid",
-    "grid_cells",
     "hitting_times",
     "hub",
     "inventory",
-    "inventory_states",
     "is_communicating",
     "patrol",
-    "patrol_cells",
     "pricing",
     "queue",
-    "queue_states",
     "require_communicating",
     "ring",
     "riverswim",
     "scalar_hub",
     "scheduler",
-    "scheduler_states",
     "sites",
     "star",
     "stream",

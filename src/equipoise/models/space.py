@@ -12,12 +12,10 @@ from typing import Any, NoReturn, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list, checked_numbers
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from equipoise.models.labels import Labels, checked_labels
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:
@@ -46,6 +44,8 @@ class Space:
         The first state.
     known : mapping, optional
         ``{(state, action): outcome vector}``: mean outcomes told in advance.
+    labels : Labels, optional
+        What states, actions and outcomes are called; they are no part of equality.
 
     Attributes
     ----------
@@ -61,6 +61,8 @@ class Space:
         Whether a pair's mean outcomes are told.
     known_outcomes : numpy.ndarray
         These, one row a pair; zero where they are not.
+    labels : Labels
+        What was given, or one without any labels.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Space:
     state_of: Index
     known_mask: Mask
     known_outcomes: Vector
+    labels: Labels
 
     def __init__(
         self,
@@ -87,39 +90,53 @@ class Space:
         n_outcomes: int,
         start: int = 0,
         known: Mapping[tuple[int, int], ArrayLike] | None = None,
+        labels: Labels | None = None,
     ) -> None:
+        named = checked_labels(labels)
         counts = [
-            checked_integer(count, f"n_actions, state {s}", 1)
+            checked_integer(count, f"n_actions, {named.name_state(s)}", 1)
             for s, count in enumerate(checked_list(n_actions, "n_actions"))
         ]
         if not counts:
             raise ModelError("n_actions: got no entries; at least one state is needed")
         K = checked_integer(n_outcomes, "n_outcomes", 1)
         start = checked_integer(start, "start", 0, len(counts) - 1)
+        named.check(counts, K)
         first_pair = pairs_of(counts)
         mask = np.zeros(first_pair[-1], np.bool_)
         outcomes = np.zeros((first_pair[-1], K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
         for key, told in (known or {}).items():
-            pair = checked_pair(key, first_pair, "known")
-            where = f"known, state {key[0]}, action {key[1]}"
+            pair = checked_pair(key, first_pair, "known", named)
+            where = f"known, {named.name_pair(*key)}"
             mean = checked_numbers(told, where, K, "outcome")
             wrong = np.flatnonzero(~((mean >= 0.0) & (mean <= 1.0)))
             if wrong.size:
-                raise ModelError(f"{where}, outcome {wrong[0]}: got {mean[wrong[0]]}; it must lie in [0, 1]")
+                k = int(wrong[0])
+                raise ModelError(f"{where}, {named.name_outcome(k)}: got {mean[k]}; it must lie in [0, 1]")
             mask[pair] = True
             outcomes[pair] = mean
-        self._fill(first_pair, start, mask, outcomes)
+        self._fill(first_pair, start, mask, outcomes, named)
 
     @classmethod
-    def of_arrays(cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> Space:
-        """Build from arrays that are known to be right."""
+    def of_arrays(
+        cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector, labels: Labels | None = None
+    ) -> Space:
+        """Build from arrays that are known to be right: nothing is checked.
+
+        Parameters
+        ----------
+        first_pair, start, known_mask, known_outcomes
+            The attributes of these names.
+        labels : Labels, optional
+            Those of another space of this shape.
+        """
         space = object.__new__(cls)
-        space._fill(first_pair, start, known_mask, known_outcomes)
+        space._fill(first_pair, start, known_mask, known_outcomes, labels or Labels())
         return space
 
-    def _fill(self, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector) -> None:
+    def _fill(self, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector, labels: Labels) -> None:
         counts = np.diff(first_pair)
         self.__dict__.update(
             n_states=counts.size,
@@ -131,11 +148,68 @@ class Space:
             state_of=sealed(np.repeat(np.arange(counts.size), counts)),
             known_mask=sealed(known_mask),
             known_outcomes=sealed(known_outcomes),
+            labels=labels,
         )
 
     def pair(self, state: int, action: int) -> int:
-        """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair."""
-        return checked_pair((state, action), self.first_pair, "pair")
+        """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair.
+
+        Parameters
+        ----------
+        state, action : int
+            Their numbers; ``space.labels`` tells which number a label has.
+        """
+        return checked_pair((state, action), self.first_pair, "pair", self.labels)
+
+    def outcome_names(self) -> list[str]:
+        """The names of the outcomes as columns of a table: their labels, or outcome_0, outcome_1, ...
+
+        >>> Space([1], 2).outcome_names(), Space([1], 1, labels=Labels(outcomes=["sales"])).outcome_names()
+        (['outcome_0', 'outcome_1'], ['sales'])
+        """
+        if self.labels.outcomes is not None:
+            return list(self.labels.outcomes)
+        return [f"outcome_{k}" for k in range(self.n_outcomes)]
+
+    def name_state(self, state: int) -> str:
+        """Name a state for a message, by its number and its label.
+
+        Parameters
+        ----------
+        state : int
+            Its number.
+
+        >>> Space([1, 1], 1, labels=Labels(states=["idle", "busy"])).name_state(1)
+        'state 1 ("busy")'
+        """
+        return self.labels.name_state(state)
+
+    def name_pair(self, pair: int) -> str:
+        """Name a state-action pair for a message.
+
+        Parameters
+        ----------
+        pair : int
+            Its flat number; of a state and an action, ``space.pair(state, action)``.
+
+        >>> Space([1, 2], 1, labels=Labels(actions=["wait", "go"])).name_pair(2)
+        'state 1, action 1 ("go")'
+        """
+        state = int(self.state_of[pair])
+        return self.labels.name_pair(state, int(pair - self.first_pair[state]))
+
+    def name_outcome(self, outcome: int) -> str:
+        """Name an outcome for a message.
+
+        Parameters
+        ----------
+        outcome : int
+            Its number.
+
+        >>> Space([1], 2, labels=Labels(outcomes=["sales", "waste"])).name_outcome(0)
+        'outcome 0 ("sales")'
+        """
+        return self.labels.name_outcome(outcome)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Space is immutable: {name} cannot be set")
@@ -155,6 +229,11 @@ class Space:
     def difference(self, other: Space) -> str:
         """Say the first thing in which another space differs; empty if nothing does.
 
+        Parameters
+        ----------
+        other : Space
+            The other one; its labels do not count.
+
         >>> Space([2, 1], 1).difference(Space([2, 1], 1, start=1))
         'the start is 0 here and 1 there'
         """
@@ -167,14 +246,13 @@ class Space:
                 return f"{what} is {mine} here and {theirs} there"
         for s, (mine, theirs) in enumerate(zip(self.n_actions, other.n_actions, strict=True)):
             if mine != theirs:
-                return f"state {s} has {mine} actions here and {theirs} there"
+                return f"{self.name_state(s)} has {mine} actions here and {theirs} there"
         told = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
         for pair in np.flatnonzero(told):
-            s = int(self.state_of[pair])
             here, there = (
                 space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
             )
-            return f"state {s}, action {pair - self.first_pair[s]}: its outcomes are {here} here and {there} there"
+            return f"{self.name_pair(int(pair))}: its outcomes are {here} here and {there} there"
         return ""
 
     def __copy__(self) -> Space:
@@ -185,11 +263,7 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        return Space.of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes)
-
-    def name_state(self, state: int) -> str:
-        """The state in words, for messages."""
-        return f"state {state}"
+        return Space.of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
 
     def __repr__(self) -> str:
         return (
@@ -198,7 +272,7 @@ class Space:
         )
 
 
-def checked_pair(key: Any, first_pair: Index, name: str) -> int:
+def checked_pair(key: Any, first_pair: Index, name: str, labels: Labels) -> int:
     """Return the flat number of the pair ``(state, action)``, or raise an error that names it."""
     try:
         state, action = key
@@ -206,5 +280,5 @@ def checked_pair(key: Any, first_pair: Index, name: str) -> int:
         raise ModelError(f"{name}: got {key!r}; a pair (state, action) is needed") from None
     state = checked_integer(state, f"{name}, state", 0, first_pair.size - 2)
     count = int(first_pair[state + 1] - first_pair[state])
-    action = checked_integer(action, f"{name}, state {state}, action", 0, count - 1)
+    action = checked_integer(action, f"{name}, {labels.name_state(state)}, action", 0, count - 1)
     return int(first_pair[state]) + action

@@ -20,30 +20,28 @@ and `hitting_times` settles the rest. The result is good to a relative 1e-10.
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
+from equipoise._progress import progress_display
+from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
 from equipoise.models._kernels import approach, bound_hitting, breadth_first
 
 if TYPE_CHECKING:
-    from equipoise.models.base import Model
+    from equipoise.models.model import Model
 
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _TOLERANCE: Final = 1e-10  # of the diameter, relative
 _IMPROVEMENT: Final = 1e-13  # below it, relative, a better action is taken for rounding
 _SWEEPS: Final = 200  # of value iteration, before policy iteration takes over
 _WARM_SWEEPS: Final = 40
-_SLOW: Final = 200  # states above which a progress bar is worth its lines
+_LISTED: Final = 5  # states that a message lists
 
 
 class _Search(NamedTuple):
@@ -90,14 +88,14 @@ def unreachable(model: Model) -> tuple[int, list[int]] | None:
 
 def require_communicating(model: Model) -> None:
     """Raise a `ModelError` that says who cannot reach whom, unless the model is communicating."""
-    found = unreachable(model)
-    if found is None:
+    split = unreachable(model)
+    if split is None:
         return
-    source, missing = found
-    named = ", ".join(map(str, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-    raise ModelError(
-        f"not communicating: from state {source} no policy reaches state{'s' * (len(missing) > 1)} {named}"
-    )
+    source, missing = split
+    name = model.labels.name_state
+    named = ", ".join(name(state) for state in missing[:_LISTED])
+    more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
+    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}")
 
 
 def hitting_times(model: Model, target: int) -> Vector:
@@ -138,7 +136,7 @@ def diameter(model: Model, progress: bool | None = None) -> float:
     model : Model
         A communicating one.
     progress : bool, optional
-        Whether to show a progress bar; by default with more than 200 states and a terminal on stderr.
+        Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
 
     Returns
     -------
@@ -159,15 +157,15 @@ def diameter(model: Model, progress: bool | None = None) -> float:
     inflow = np.bincount(model.transition_state, model.transition_probability, minlength=model.n_states)
     targets = np.argsort(inflow, kind="stable")
     longest = 0.0
-    with _Progress(targets.size, progress) as bar:
-        for target in targets.tolist():
+    with progress_display("diameter", targets.size, wanted=progress) as display:
+        for done, target in enumerate(targets.tolist(), start=1):
             breadth_first(search.reverse_first, search.reverse_state, target, search.order, search.distance)
             u = search.distance.astype(np.float64)
             enough = longest * (1.0 + _TOLERANCE)
             _, above = bound_hitting(*arrays, target, search.order, enough, _TOLERANCE, _SWEEPS, u)
             if above > enough:
                 longest = max(longest, float(_policy_iteration(model, target, u, search).max()))
-            bar.advance()
+            display.done(done)
     return longest
 
 
@@ -257,31 +255,3 @@ def _search(model: Model) -> _Search:
 
 def _dynamics(model: Model) -> tuple[Index, Index, Index, Vector]:
     return model.first_pair, model.transition_first, model.transition_state, model.transition_probability
-
-
-class _Progress:
-    """A bar over the targets, or nothing."""
-
-    def __init__(self, total: int, wanted: bool | None) -> None:
-        self._total = total
-        self._shown = wanted if wanted is not None else (total > _SLOW and sys.stderr.isatty())
-        self._bar: Any = None
-
-    def __enter__(self) -> _Progress:
-        if self._shown:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("diameter", total=self._total)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def advance(self) -> None:
-        """One target more."""
-        if self._bar is not None:
-            self._bar.advance(self._task)

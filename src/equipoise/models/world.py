@@ -20,7 +20,7 @@ from equipoise.models._kernels import sample
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
-    from equipoise.models.base import Model
+    from equipoise.models.model import Model
 
 Seed = int | np.random.SeedSequence
 
@@ -129,7 +129,8 @@ class World:
             chosen = -1
         if not 0 <= chosen < end - first:
             raise ProtocolError(
-                f"state {self.state}: got the action {action!r}; an integer from 0 to {end - first - 1} is needed"
+                f"{self.space.name_state(self.state)}: got the action {action!r}; "
+                f"an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
         self.state = transition(self._model, self._rng, int(first) + chosen, outcomes)

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline import certificate
 from equipoise.offline.program import Claim, methods
 from equipoise.rewards.base import Reward, checked_number
-
-Vector = NDArray[np.float64]
 
 _MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
 _FINEST: Final = 1e-10  # what is asked of the iterative methods, at most
@@ -58,6 +56,8 @@ class Benchmark:
         Who found the occupancy.
     seconds : float
         How long it all took.
+    model, reward : Model, Reward
+        What it is the optimum of.
     """
 
     value: float
@@ -75,6 +75,7 @@ class Benchmark:
     solver: str
     seconds: float
     model: Model
+    reward: Reward
 
     def policy(self) -> Vector:
         """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
@@ -200,6 +201,7 @@ def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: f
         solver=claim.solver,
         seconds=time.perf_counter() - began,
         model=model,
+        reward=reward,
     )
 
 

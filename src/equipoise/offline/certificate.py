@@ -31,15 +31,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equipoise._compile import kernel
+from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline.program import flow_matrix
 from equipoise.rewards.base import Reward
-
-Vector = NDArray[np.float64]
 
 SPAN: Final = 1e-9  # value iteration stops at this span
 _WORK: Final = 2e8  # sweeps times successors that one bound may cost

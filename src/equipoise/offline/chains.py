@@ -9,15 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, identity
 from scipy.sparse.csgraph import connected_components
 
+from equipoise._types import Index, Vector
 from equipoise.errors import SolverError
-from equipoise.models.base import Model
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
+from equipoise.models.model import Model
 
 _DENSE: Final = 300  # states up to which the elimination is dense
 _DIRECT: Final = 3000  # states up to which a sparse factorisation is used at once

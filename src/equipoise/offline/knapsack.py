@@ -21,16 +21,15 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, vstack
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError, ParameterError, SolverError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline import certificate
 from equipoise.offline.benchmark import check_call, policy_of, telling
 from equipoise.offline.program import flow_matrix, linear_program
-
-Vector = NDArray[np.float64]
 
 
 @final

@@ -26,14 +26,12 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from equipoise._types import Vector
 from equipoise.errors import RewardError, SolverError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
-
-Vector = NDArray[np.float64]
 
 _TIGHT: Final = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 400}
 _CLARABEL: Final[tuple[dict[str, Any], ...]] = (_TIGHT, {"max_iter": 400})

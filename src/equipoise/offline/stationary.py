@@ -30,18 +30,15 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise._compile import call_entry, kernel
+from equipoise._types import Index, Vector
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline.benchmark import Benchmark, policy_of, solve
 from equipoise.offline.certificate import optimal_gain
 from equipoise.offline.chains import long_run
 from equipoise.rewards.base import Reward
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _FOREVER: Final = 2**62  # the time shown to rewards that change with it: their limit
 _WORK: Final = 4e9  # policies times states cubed: what an enumeration may cost

@@ -24,9 +24,12 @@ from numpy.typing import NDArray
 
 from equipoise.agents.episodes import BY_GRADIENT, BY_VISITS, Episodes
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
-from equipoise.models.paper import bandit, hub, ring, star
-from equipoise.models.random import garnet
+from equipoise.models.bandit import bandit
+from equipoise.models.garnet import garnet
+from equipoise.models.hub import hub
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.mirror_maps import Box, CrossPolytope, EuclideanBall, MirrorMap, SignedSimplex, SlackSimplex
 from equipoise.paper.findings import Finding, Picture

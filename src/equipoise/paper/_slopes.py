@@ -36,7 +36,7 @@ from scipy import stats
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.known import Known
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline.benchmark import solve
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models.applied import scheduler
-from equipoise.models.base import Model
-from equipoise.models.classic import riverswim
-from equipoise.models.paper import bandit, ring, star
-from equipoise.models.random import garnet
+from equipoise.models.bandit import bandit
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.riverswim import riverswim
+from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.rewards.balance import Balance

@@ -27,10 +27,11 @@ from equipoise.agents.base import Agent
 from equipoise.agents.baselines import RoundRobin, StationaryAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.known import Known
-from equipoise.models.base import Model
-from equipoise.models.classic import riverswim
-from equipoise.models.paper import ring, star
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.riverswim import riverswim
+from equipoise.models.star import star
 from equipoise.offline.benchmark import Benchmark, policy_of, solve
 from equipoise.offline.chains import long_run
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.models.applied import bidding, pricing
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
 from equipoise.paper.budgets import arms, random_market
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement

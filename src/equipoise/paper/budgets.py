@@ -28,8 +28,8 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.known import Known
 from equipoise.models.applied import bidding, pricing
-from equipoise.models.base import Model
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
 from equipoise.offline.knapsack import solve_knapsack
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex

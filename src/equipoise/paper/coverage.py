@@ -14,8 +14,8 @@ from typing import Final
 
 from scipy.stats import beta
 
-from equipoise.models.base import Model
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
 from equipoise.paper._worlds import Case
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.rewards.linear import Linear

@@ -27,10 +27,11 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from equipoise.errors import SolverError
-from equipoise.models.base import Model
-from equipoise.models.classic import riverswim
-from equipoise.models.paper import ring, star
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.riverswim import riverswim
+from equipoise.models.star import star
 from equipoise.offline.benchmark import solve
 from equipoise.offline.certificate import optimal_gain
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement

@@ -25,7 +25,7 @@ from typing import Final
 
 import numpy as np
 
-from equipoise.models.paper import star
+from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.paper import _random_cases as random

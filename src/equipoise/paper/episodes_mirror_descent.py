@@ -21,7 +21,7 @@ import math
 from typing import Final
 
 from equipoise.errors import ParameterError
-from equipoise.models.paper import star
+from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SignedSimplex

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError
-from equipoise.models.base import Model
-from equipoise.models.paper import ring
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.planning.evi import extended_value_iteration
 

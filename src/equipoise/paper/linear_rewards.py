@@ -21,9 +21,9 @@ import numpy as np
 
 from equipoise.agents.episodes import BY_GRADIENT
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
-from equipoise.models.classic import riverswim
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.riverswim import riverswim
 from equipoise.paper._slopes import Instance, curve, picture, rate, sizes
 from equipoise.paper.findings import Checked, Finding, Size, Statement
 from equipoise.rewards.base import Reward

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from equipoise.models.applied import patrol
-from equipoise.models.paper import star
+from equipoise.models.star import star
 from equipoise.paper._slopes import Instance, curve, picture, rate
 from equipoise.paper.findings import Checked, Finding, Size, Statement
 from equipoise.rewards.entropy import Entropy

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.paper._worlds import Case, cases
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement

@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import Final
 
 from equipoise.models.applied import queue, scheduler, sites
-from equipoise.models.classic import riverswim
-from equipoise.models.paper import bandit, star
+from equipoise.models.bandit import bandit
+from equipoise.models.riverswim import riverswim
+from equipoise.models.star import star
 from equipoise.paper._slopes import Instance, check_rate
 from equipoise.paper.findings import Checked, Size, Statement
 from equipoise.rewards.linear import Linear

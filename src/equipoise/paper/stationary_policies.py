@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from equipoise.agents.baselines import StationaryAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
-from equipoise.models.paper import star
+from equipoise.models.model import Model
+from equipoise.models.star import star
 from equipoise.offline.benchmark import policy_of
 from equipoise.offline.chains import long_run
 from equipoise.offline.stationary import best_stationary

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
-from equipoise.models.paper import ring, star
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
+from equipoise.models.star import star
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.rewards.base import Reward
 from equipoise.rewards.linear import Linear

@@ -41,7 +41,7 @@ from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import SEEN, no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.confidence.known import Known
-from equipoise.models.paper import star
+from equipoise.models.star import star
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.planning.evi import extended_value_iteration
 from equipoise.planning.options import Planner

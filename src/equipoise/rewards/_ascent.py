@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from equipoise._compile import call_entry, kernel
-from equipoise.rewards.base import Vector
+from equipoise._types import Vector
 
 
 @kernel

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from equipoise._compile import Entry, invoke
+from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Vector
 from equipoise.rewards.norms import dual
 
 if TYPE_CHECKING:

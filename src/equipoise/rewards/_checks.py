@@ -5,8 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from equipoise._numbers import whole
+from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Vector, checked_number, checked_unit_vector
+from equipoise.rewards.base import checked_number, checked_unit_vector
 
 
 def checked_count(x: int, name: str, low: int, high: int | None = None) -> int:

@@ -24,12 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise._compile import Entry, invoke
 from equipoise._component import Component
 from equipoise._numbers import real
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 
 if TYPE_CHECKING:
     import cvxpy
-
-Vector = NDArray[np.float64]
 
 
 class RewardKernels(NamedTuple):

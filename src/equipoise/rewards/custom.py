@@ -28,11 +28,12 @@ from numpy.typing import ArrayLike
 
 from equipoise._compile import Entry, entry_from_arrays, invoke
 from equipoise._numbers import SEEDS
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._ascent import cutting_ascent, smooth_ascent
 from equipoise.rewards._audit import audit, audit_conjugate
 from equipoise.rewards._checks import checked_count
-from equipoise.rewards.base import Reward, RewardKernels, Vector, checked_number, checked_vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_number, checked_vector
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:

@@ -32,9 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry, kernel
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._checks import checked_count, checked_smoothing
-from equipoise.rewards.base import Reward, RewardKernels, Vector
+from equipoise.rewards.base import Reward, RewardKernels
 
 if TYPE_CHECKING:
     import cvxpy

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equipoise._numbers import real
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Run:
     def _check_problem(self, best: object) -> None:
         """An optimum that says what it is of must be that of this run."""
         model, reward = getattr(best, "model", None), getattr(best, "reward", None)
-        if isinstance(model, Model) and not model.is_same_as(self.model):
+        if isinstance(model, Model) and model != self.model:
             raise ParameterError("best: it is the optimum of another world than that of this run")
         if isinstance(reward, Reward) and not _is_judged_alike(reward, self.reward):
             raise ParameterError(f"best: it is the optimum for {reward!r}; the run was judged by {self.reward!r}")

@@ -1,9 +1,9 @@
 """An agent in a sampled world: the call that most programs make.
 
 The world is sampled, the agent updated and its episodes planned inside one kernel, a stretch at a time (`stretches`).
-The faithful agent draws no random number, and the world's randomness at time t is a function of the seed and t alone. So
-one seed gives one trajectory: in one call or in several, through a saved file, or stepped by hand with `act`, `observe`
-and `model.world(seed)`.
+The faithful agent draws no random number, and the world's randomness at time t is a function of the seed and t alone.
+So one seed gives one trajectory: in one call or in several, through a saved file, or stepped by hand with `act`,
+`observe` and `model.world(seed)`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Final, final
 
@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._numbers import SEEDS, whole
+from equipoise._progress import progress_display
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.simulation.checkpoints import checked_marks
 from equipoise.simulation.run import Run
 from equipoise.simulation.stretches import stretches
 from equipoise.simulation.trace import Trace
 
-_SHOW_AFTER: Final = 1.0  # seconds before a progress bar appears
 _MOST_STEPS: Final = 10**18
 _INTERRUPTS: Final = ("raise", "return")
 
@@ -107,12 +107,13 @@ def simulate(
     began = time.perf_counter()
     traced = Trace(agent, steps) if trace else None
     walk = stretches(model, agent, last, seed, marks, None if traced is None else traced.advance)
-    with _interruptible() as stop, _progress(steps, progress) as show, contextlib.closing(walk):
+    shown = progress_display("simulating", steps, wanted=progress, unit="steps")
+    with _interruptible() as stop, shown as display, contextlib.closing(walk):
         for mark in walk:
             if mark is not None:
                 times.append(mark)
                 rows.append(agent.average)
-            show(agent.t - 1 - done)
+            display.done(agent.t - 1 - done)
             if stop.is_set():
                 break
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
@@ -185,44 +186,3 @@ def _interruptible() -> Iterator[threading.Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-def _silent(done: int) -> None:  # noqa: ARG001
-    return
-
-
-@contextlib.contextmanager
-def _progress(steps: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr that appears once the run has lasted a second."""
-    if wanted is False:
-        yield _silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, force_terminal=wanted or None)
-    if wanted is None and not console.is_terminal:
-        yield _silent
-        return
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), console=console, transient=True,
-    )  # fmt: skip
-    task = bar.add_task("simulating", total=steps, speed="")
-    began = time.perf_counter()
-    shown = False
-
-    def show(done: int) -> None:
-        nonlocal shown
-        elapsed = time.perf_counter() - began
-        if not shown and elapsed > _SHOW_AFTER:
-            bar.start()
-            shown = True
-        if shown:
-            bar.update(task, completed=done, speed=f"{done / elapsed / 1e6:.2f} M steps/s")
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.stop()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.agents.base import Agent
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import Seed, stream
 
 _FIRST_STRETCH: Final = 1 << 12  # steps before the first look at Ctrl-C; then as many as take a tenth of a second

@@ -1,7 +1,7 @@
 """Every step of a run: state, action, outcomes, next state; kept when asked for, since a long run has many.
 
-A traced run is stepped one by one, through the same pieces as `act` and `observe`: the trajectory is the same to the last
-bit, and a step takes some ten microseconds.
+A traced run is stepped one by one, through the same pieces as `act` and `observe`: the trajectory is the same to the
+last bit, and a step takes some ten microseconds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from equipoise.agents.base import Agent
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import transition
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Final
 from equipoise.agents.base import Agent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.studies.results import Guarantee
 from equipoise.theory.facts import Facts, Setting
 from equipoise.theory.regret import regret

@@ -25,7 +25,7 @@ from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import stream
 from equipoise.rewards.base import Reward
 from equipoise.rewards.entropy import Entropy

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from equipoise._numbers import real
 from equipoise.errors import EquipoiseError, StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.offline import best_stationary, solve
 from equipoise.rewards.base import Reward
 from equipoise.studies.vocabulary import make_reward

@@ -40,7 +40,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from equipoise._numbers import whole
 from equipoise.errors import StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
 from equipoise.studies.vocabulary import table, words
 

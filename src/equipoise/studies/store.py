@@ -26,7 +26,7 @@ from typing import Any, Final, TypeVar, final
 
 from equipoise._files import write_bytes
 from equipoise.errors import FileError, StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.studies.manifest import Manifest, manifest
 from equipoise.studies.plan import Plan, PlannedProblem, model_hash
 from equipoise.studies.record import Record, decoded

@@ -29,7 +29,7 @@ from equipoise._component import Component, Reading, described, kind_of, made, p
 from equipoise.agents.base import Agent
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import EquipoiseError, StudyError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 from equipoise.rewards.knapsack import Knapsack
 

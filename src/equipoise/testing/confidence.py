@@ -30,10 +30,10 @@ from equipoise.confidence.counts import SEEN, Counts
 from equipoise.confidence.fill import fill_region, numbers_of
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ConvergenceError, EquipoiseError
-from equipoise.models.base import Model
-from equipoise.models.classic import riverswim
-from equipoise.models.paper import star
-from equipoise.models.random import garnet
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+from equipoise.models.riverswim import riverswim
+from equipoise.models.star import star
 from equipoise.planning.evi import extended_value_iteration
 from equipoise.rewards.linear import Linear
 from equipoise.simulation import simulate

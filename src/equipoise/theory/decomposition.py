@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.theory._kernels import Looks, Trace

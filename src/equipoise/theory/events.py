@@ -14,7 +14,7 @@ from typing import Final, final
 import numpy as np
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.theory.recording import check_run, recorded
 

@@ -16,7 +16,7 @@ from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.errors import ParameterError
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward

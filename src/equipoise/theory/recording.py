@@ -13,10 +13,11 @@ from equipoise.agents._kernels import DONE
 from equipoise.agents.memory import PLANNED
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.base import Model
-from equipoise.models.paper import bandit
+from equipoise.models.bandit import bandit
+from equipoise.models.model import Model
 from equipoise.models.world import Seed, sampling_arrays, stream
 from equipoise.rewards.quadratic import Quadratic
+from equipoise.simulation import check_simulation
 from equipoise.theory._kernels import AT_SIZE, LOOK, ROW, Looks, Scratch, Trace, Truth, record
 
 _STRETCH: Final = 1 << 14  # steps in one call of the kernel; then Python hears Ctrl-C
@@ -24,11 +25,9 @@ _STRETCH: Final = 1 << 14  # steps in one call of the kernel; then Python hears 
 
 def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
     """What `simulate` refuses is refused here, and what cannot be looked at."""
-    from equipoise.simulation import _check_call
-
     if not isinstance(agent, TocUCRL2):
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
-    _check_call(model, agent, steps, seed)
+    check_simulation(model, agent, steps, seed)
     midway = agent._memory.clock[PLANNED] and agent._steps_left_in_phase() != 0
     region = agent._region
     if midway and not region.first[-1] and not region.rest.any() and not region.radius.any():

@@ -25,7 +25,7 @@ from equipoise.agents.base import STATE, TIME, Agent
 from equipoise.agents.restoring import array_in, require
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.rewards.base import Reward

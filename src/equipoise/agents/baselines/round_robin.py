@@ -14,7 +14,7 @@ from equipoise._compile import inlined, kernel
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.restoring import array_in, require
 from equipoise.models._kernels import sample
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.rewards.base import Reward
 

@@ -21,7 +21,7 @@ from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.restoring import require
 from equipoise.errors import ParameterError
 from equipoise.models._kernels import sample
-from equipoise.models.base import Model, Space
+from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.rewards.base import Reward
 

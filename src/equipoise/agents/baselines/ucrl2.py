@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.models.base import Space
+from equipoise.models.model import Space
 from equipoise.rewards.linear import Linear
 
 

@@ -1,36 +1,25 @@
 """Worlds that mean something, one a file: each opens with the system in a user's words, then in mathematics.
 
-| world | file | what must balance | states |
-|---|---|---|---|
-| `queue` | queueing | the service levels of classes of customers | `queue_states` |
-| `inventory` | stock | fill rate, holding, the number of orders | `inventory_states` |
-| `scheduler` | fading | the rates of users on fading channels | `scheduler_states` |
-| `patrol` | coverage | the time spent in each cell of a building | `patrol_cells` |
-| `sites` | field_service | the work done at sites far apart | by a formula |
-| `pricing` | revenue | revenue against units of stock | the regime |
-| `bidding` | auction | value against money and impressions | the condition |
+| world | what must balance | states |
+|---|---|---|
+| `queue` | the service levels of classes of customers | the lengths of the lines |
+| `inventory` | fill rate, holding, the number of orders | the stock, and the orders on their way |
+| `scheduler` | the rates of users on fading channels | the levels of the channels |
+| `patrol` | the time spent in each cell of a building | the cells |
+| `sites` | the work done at sites far apart | the depot, the roads, the sites |
+| `pricing` | revenue against units of stock | the regimes of demand |
+| `bidding` | value against money and impressions | the conditions of the market |
 
-All are communicating for every parameter that they accept, all outcomes lie in [0,1].
+All are communicating for every parameter that they accept, and all outcomes lie in [0,1]. Their states, actions and
+outcomes have labels: ``model.labels`` translates both ways.
 """
 
-from equipoise.models.applied.auction import bidding
-from equipoise.models.applied.coverage import patrol, patrol_cells
-from equipoise.models.applied.fading import scheduler, scheduler_states
-from equipoise.models.applied.field_service import sites
-from equipoise.models.applied.queueing import queue, queue_states
-from equipoise.models.applied.revenue import pricing
-from equipoise.models.applied.stock import inventory, inventory_states
+from equipoise.models.applied.bidding import bidding
+from equipoise.models.applied.inventory import inventory
+from equipoise.models.applied.patrol import patrol
+from equipoise.models.applied.pricing import pricing
+from equipoise.models.applied.queue import queue
+from equipoise.models.applied.scheduler import scheduler
+from equipoise.models.applied.sites import sites
 
-__all__ = [
-    "bidding",
-    "inventory",
-    "inventory_states",
-    "patrol",
-    "patrol_cells",
-    "pricing",
-    "queue",
-    "queue_states",
-    "scheduler",
-    "scheduler_states",
-    "sites",
-]
+__all__ = ["bidding", "inventory", "patrol", "pricing", "queue", "scheduler", "sites"]

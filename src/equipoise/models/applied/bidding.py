@@ -27,10 +27,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_list
-from equipoise.models.applied._parts import Branch, checked_amounts, checked_chain, checked_probabilities
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_amounts, checked_chain, checked_probabilities, plain
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 _BIDS = (25.0, 50.0, 75.0, 100.0)
 _VALUES = (0.4, 0.7, 1.0)
@@ -117,6 +119,10 @@ def bidding(
             branches.append((float(moves) * lost, after, nothing))
         return branches
 
-    return Model.from_branches(
-        [[cases(c, j) for j in range(-1, J)] for c in range(C)], known=[(c, 0) for c in range(C)]
+    labels = Labels(
+        states=[f"condition {c}" for c in range(C)],
+        actions=["no bid", *(f"bid {plain(amount)}" for amount in bid)],
+        outcomes=["value", "money", "leads"],
     )
+    branches = [[cases(c, j) for j in range(-1, J)] for c in range(C)]
+    return Model.from_branches(branches, known=[(c, 0) for c in range(C)], labels=labels)

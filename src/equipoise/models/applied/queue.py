@@ -26,25 +26,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.models._checks import checked_integer
-from equipoise.models.applied._parts import Branch, checked_chances
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_chances
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 Lengths = tuple[int, ...]
-
-
-def queue_states(n_classes: int = 2, room: int = 3) -> tuple[Lengths, ...]:
-    """List the lengths of the lines by state: entry s is (q_1, ..., q_K) of state s.
-
-    The state of given lengths is their ``index`` in it. The last class changes fastest.
-
-    >>> lines = queue_states(n_classes=2, room=2)
-    >>> lines[5], lines.index((2, 0))
-    ((1, 2), 6)
-    """
-    K = checked_integer(n_classes, "n_classes", 1)
-    room = checked_integer(room, "room", 1)
-    return tuple(itertools.product(range(room + 1), repeat=K))
 
 
 def queue(
@@ -52,7 +40,7 @@ def queue(
     service: Sequence[float] = (0.9, 0.7),
     room: int = 3,
 ) -> Model:
-    """Build the multi-class queue; it starts empty, and `queue_states` tells which state is which.
+    """Build the multi-class queue; it starts empty, and the label of a state is the tuple of its lengths.
 
     Action k serves class k, the last action rests. Outcome k is the service level of class k, 1 - (length
     of its line at the end of the slot) / room.
@@ -79,15 +67,15 @@ def queue(
 
     One customer of each class waits, class 1 is served: it leaves for certain, and another may come.
 
-    >>> lines = queue_states(n_classes=2, room=2)
-    >>> p = centre.transitions()[[centre.pair(lines.index((1, 1)), 1)]]
-    >>> {lines[s]: float(x) for s, x in zip(p.indices, p.data)}
+    >>> p = centre.transitions()[[centre.pair(centre.labels.state_index((1, 1)), 1)]]
+    >>> {centre.labels.state(s): float(x) for s, x in zip(p.indices, p.data)}
     {(1, 0): 0.375, (1, 1): 0.375, (2, 0): 0.125, (2, 1): 0.125}
     """
     rates = checked_chances(arrivals, "arrivals")
     K = len(rates)
     done = checked_chances(service, "service", K, "class", sure=True)
-    lines = queue_states(K, room)
+    room = checked_integer(room, "room", 1)
+    lines = tuple(itertools.product(range(room + 1), repeat=K))
     number = {lengths: s for s, lengths in enumerate(lines)}
     level = [1.0 - np.array(lengths) / room for lengths in lines]
 
@@ -104,4 +92,9 @@ def queue(
                 chance[s] = chance.get(s, 0.0) + probability * arrival
         return [(chance[s], s, level[s]) for s in sorted(chance)]
 
-    return Model.from_branches([[law(lengths, action) for action in range(K + 1)] for lengths in lines])
+    labels = Labels(
+        states=lines,
+        actions=[*(f"serve class {k}" for k in range(K)), "rest"],
+        outcomes=[f"service level of class {k}" for k in range(K)],
+    )
+    return Model.from_branches([[law(lengths, action) for action in range(K + 1)] for lengths in lines], labels=labels)

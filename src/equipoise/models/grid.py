@@ -1,11 +1,7 @@
-"""Worlds that the literature compares on: the river and the grid.
+"""The grid: cells, four moves, walls.
 
-`riverswim`  n states in a row. Swimming left always succeeds; swimming right, against the current, moves
-             on with probability .35, stays with .6 and falls back with .05. At the left end it moves on
-             with .6 and stays with .4; at the right end it stays with .6 and falls back with .4. Going
-             left at the left end pays .005 on average, going right at the right end pays 1.
-`grid`       Cells, four moves, walls. A move goes where it is aimed with probability 1 - slip and to
-             either side with slip / 2; whoever would enter a wall or leave the grid stays.
+A move goes where it is aimed with probability 1 - slip and to either side with slip / 2; whoever would enter a
+wall or leave the grid stays.
 """
 
 from __future__ import annotations
@@ -14,55 +10,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list, checked_numbers, checked_probability
-from equipoise.models.base import Model
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 from equipoise.models.structure import unreachable
 
 Cell = tuple[int, int]
 
-_MOVES: Final = ((-1, 0), (0, 1), (1, 0), (0, -1))  # up, right, down, left
+_MOVES: Final = ((-1, 0), (0, 1), (1, 0), (0, -1))
+_ACTIONS: Final = ("up", "right", "down", "left")
 
 
-def riverswim(n: int = 6) -> Model:
-    """Build the river of `n` states, at least 2: action 0 swims left, 1 right; start at the left end.
-
-    One outcome, drawn 0 or 1.
-
-    >>> river = riverswim(4)
-    >>> river.transitions()[[river.pair(2, 1)]].toarray().tolist()
-    [[0.0, 0.05, 0.6, 0.35]]
-    """
-    n = checked_integer(n, "n", 2)
-    transitions = np.zeros((n, 2, n))
-    outcomes = np.zeros((n, 2, 1))
-    for s in range(n):
-        transitions[s, 0, max(s - 1, 0)] = 1.0
-        if 0 < s < n - 1:
-            transitions[s, 1, s - 1 : s + 2] = 0.05, 0.6, 0.35
-    transitions[0, 1, :2] = 0.4, 0.6
-    transitions[n - 1, 1, n - 2 :] = 0.4, 0.6
-    outcomes[0, 0, 0] = 0.005
-    outcomes[n - 1, 1, 0] = 1.0
-    return Model.from_arrays(transitions, outcomes)
-
-
-def grid_cells(rows: int, columns: int, walls: str | Iterable[Cell] = ()) -> tuple[Cell, ...]:
-    """List the free cells of a grid row by row: the cell of state s is entry s of the result.
-
-    The state of a cell is its ``index`` in it.
-
-    >>> cells = grid_cells(2, 2, walls=[(0, 1)])
-    >>> cells, cells.index((1, 0))
-    (((0, 0), (1, 0), (1, 1)), 1)
-    >>> grid_cells(2, 2, walls='''
-    ...     .#
-    ...     ..''') == cells
-    True
-    """
+def _free_cells(rows: int, columns: int, walls: str | Iterable[Cell]) -> tuple[Cell, ...]:
+    """List the free cells row by row: the cell of state s is entry s of the result."""
     rows = checked_integer(rows, "rows", 1)
     columns = checked_integer(columns, "columns", 1)
     blocked = _drawn(walls, rows, columns) if isinstance(walls, str) else _listed(walls, rows, columns)
@@ -83,7 +48,8 @@ def grid(
 ) -> Model:
     """Build a grid world with walls and slippery moves.
 
-    Actions: 0 up, 1 right, 2 down, 3 left. The states are the free cells; `grid_cells` tells which is which.
+    The states are the free cells row by row, and labelled so: the state of a cell is
+    ``world.labels.state_index((row, column))``. Actions: 0 up, 1 right, 2 down, 3 left.
 
     Parameters
     ----------
@@ -113,8 +79,10 @@ def grid(
     >>> world = grid(2, 3, slip=0.0, goals=[(0, 2), (1, 0)])
     >>> world.n_states, world.n_outcomes, world.diameter()
     (6, 2, 3.0)
+    >>> world.labels.state_index((1, 0)), world.labels.action(3, 1), world.labels.outcomes
+    (3, 'right', ('goal (0, 2)', 'goal (1, 0)'))
     """
-    cells = grid_cells(rows, columns, walls)
+    cells = _free_cells(rows, columns, walls)
     slip = checked_probability(slip, "slip")
     state = {cell: s for s, cell in enumerate(cells)}
     S = len(cells)
@@ -130,8 +98,14 @@ def grid(
     towards = [landing, np.roll(landing, 1, axis=0), np.roll(landing, -1, axis=0)]
     p = coo_array((np.stack(chance).ravel(), (np.tile(pair.ravel(), 3), np.stack(towards).ravel())), shape=(4 * S, S))
     begin = cells[0] if start is None else _checked_cell(start, "start", state)
+    means, names = _yields(goals, cells, state)
     model = Model.from_sparse(
-        4 * np.arange(S + 1), csr_array(p), np.repeat(_yields(goals, cells, state), 4, axis=0), state[begin], noise
+        4 * np.arange(S + 1),
+        csr_array(p),
+        np.repeat(means, 4, axis=0),
+        state[begin],
+        noise,
+        labels=Labels(cells, _ACTIONS, names),
     )
     split = unreachable(model)
     if split is not None:
@@ -140,8 +114,9 @@ def grid(
     return model
 
 
-def _yields(goals: Any, cells: tuple[Cell, ...], state: dict[Cell, int]) -> NDArray[np.float64]:
-    """Return the mean outcomes of every state."""
+def _yields(goals: Any, cells: tuple[Cell, ...], state: dict[Cell, int]) -> tuple[Vector, list[str] | None]:
+    """Return the mean outcomes of every state, and the names of the outcomes if each belongs to one cell."""
+    names: list[str] | None = None
     if goals is None:
         goals = [min(cells, key=lambda cell: (cell[0], -cell[1])), min(cells, key=lambda cell: (-cell[0], cell[1]))]
     if not isinstance(goals, Mapping):
@@ -152,6 +127,7 @@ def _yields(goals: Any, cells: tuple[Cell, ...], state: dict[Cell, int]) -> NDAr
             if cell in goals:
                 raise ModelError(f"goals[{k}]: cell {cell} is listed twice")
             goals[cell] = np.eye(len(listed))[k]
+        names = [f"goal {cell}" for cell in goals]
     if not goals:
         raise ModelError("goals: got none; at least one cell is needed")
     K: int | None = None
@@ -163,7 +139,7 @@ def _yields(goals: Any, cells: tuple[Cell, ...], state: dict[Cell, int]) -> NDAr
             K = vector.size
             means = np.zeros((len(cells), K))
         means[state[_checked_cell(cell, name, state)]] = vector
-    return means
+    return means, names
 
 
 def _checked_cell(cell: Any, name: str, state: Mapping[Cell, int]) -> Cell:

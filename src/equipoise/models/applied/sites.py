@@ -26,10 +26,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_probability
-from equipoise.models.applied._parts import Branch, checked_chance, checked_chances
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_chance, checked_chances
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 
 def sites(
@@ -40,9 +42,8 @@ def sites(
 ) -> Model:
     """Build the field service; the technician starts at the depot, state 0.
 
-    Site k is state (k + 1) * distance, where action 0 works; outcome k counts the jobs done at
-    it. The whole numbering is in the module's text: for a state s > 0, ``k, d = divmod(s - 1, distance)``
-    gives the road k and d + 1 steps from the depot.
+    Site k is the state with the label ``"site k"``, where action 0 works; outcome k counts the jobs done at it. The
+    states between are labelled ``"road k, step d"``, d steps from the depot.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def sites(
     >>> service = sites(n_sites=2, distance=2, delay=0.5, success=[1.0, 0.75])
     >>> service.n_states, service.diameter()
     (5, 8.0)
-    >>> service.means[service.pair(4, 0)].tolist()  # at work at site 1
+    >>> service.means[service.pair(service.labels.state_index("site 1"), 0)].tolist()  # at work there
     [0.0, 0.75]
     """
     K = checked_integer(n_sites, "n_sites", 2)
@@ -83,10 +84,15 @@ def sites(
         return [(1.0 - stuck, there, nothing), (stuck, here, nothing)]
 
     states = [[drive(0, 1 + k * n) for k in range(K)]]
+    names = ["depot"]
+    actions = [[f"to site {k}" for k in range(K)]]
     for k in range(K):
         for d in range(1, n + 1):
             here = k * n + d
             work: list[Branch] = [(1.0, here, done[k] * units[k])]
             outward = work if d == n else drive(here, here + 1)
             states.append([outward, drive(here, here - 1 if d > 1 else 0)])
-    return Model.from_branches(states, noise="bernoulli")
+            names.append(f"site {k}" if d == n else f"road {k}, step {d}")
+            actions.append(["work" if d == n else "outwards", "to the depot"])
+    labels = Labels(names, actions, [f"jobs at site {k}" for k in range(K)])
+    return Model.from_branches(states, noise="bernoulli", labels=labels)

@@ -1,19 +1,16 @@
-"""Checks that several applied worlds share; each raises a `ModelError` that names the parameter."""
+"""What several applied worlds share: checks that raise a `ModelError` naming the parameter, and a word for a label."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_list, checked_numbers, checked_probability
-
-Vector = NDArray[np.float64]
-Branch = tuple[float, int, Vector]
 
 _SUM_TOLERANCE: Final = 1e-9
 
@@ -85,3 +82,12 @@ def checked_amounts(x: Any, name: str) -> Vector:
         if not (np.isfinite(entry) and entry > 0.0):
             raise ModelError(f"{name}[{i}]: got {entry}; it must be finite and above 0")
     return vector
+
+
+def plain(amount: float) -> str:
+    """Write an amount for a label, exactly and without needless zeros.
+
+    >>> plain(40.0), plain(0.1)
+    ('40', '0.1')
+    """
+    return repr(float(amount)).removesuffix(".0")

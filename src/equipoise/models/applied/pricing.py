@@ -24,16 +24,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import (
-    Branch,
-    Vector,
+from equipoise.models.applied._checks import (
     checked_amounts,
     checked_chain,
     checked_probabilities,
+    plain,
 )
-from equipoise.models.base import Model
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 _PRICES = (40.0, 60.0, 80.0, 100.0)
 _SALE = ((0.60, 0.35, 0.15, 0.05), (0.80, 0.60, 0.40, 0.20), (0.95, 0.90, 0.80, 0.65))
@@ -101,7 +102,12 @@ def pricing(
         return branches
 
     branches = [[cases(r, j) for j in (None, *range(J))] for r in range(R)]
-    return Model.from_branches(branches, known=[(r, 0) for r in range(R)])
+    labels = Labels(
+        states=[f"regime {r}" for r in range(R)],
+        actions=["closed", *(f"offer {j} at {plain(amount)}" for j, amount in enumerate(price))],
+        outcomes=["revenue", *(f"units of resource {i}" for i in range(sold.shape[1] - 1))],
+    )
+    return Model.from_branches(branches, known=[(r, 0) for r in range(R)], labels=labels)
 
 
 def _checked_uses(uses: Sequence[Sequence[int]] | None, offers: int) -> Vector:

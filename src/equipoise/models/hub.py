@@ -1,10 +1,7 @@
-"""The worlds that the paper reasons about; all are deterministic, with outcomes 0 or 1.
+"""M_MG and M_MS of the paper: states around a centre, each with a loop of its own; deterministic arcs.
 
-`bandit`      M_BG: one state, K loops, loop k yields e_k.
 `hub`         M_MG: a centre M_c that yields nothing, and around it K states with a loop that yields e_k.
 `scalar_hub`  M_MS: the same dynamics with one outcome, earned by going back and forth on one spoke.
-`star`        M_star: the hub that is a star graph of diameter D, from the proof of the first claim.
-`ring`        M_det: a directed cycle that pays at one state only.
 
 An arc of the paper's figures is an action that leads along it with certainty.
 """
@@ -14,71 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Branch, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.base import Model
-
-Branch = tuple[float, int, NDArray[np.float64]]
-
-
-def bandit(arms: int = 3) -> Model:
-    """Build M_BG: one state with `arms` loops, the k-th of which yields the unit vector e_k.
-
-    >>> bandit(2).means.tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-    arms = checked_integer(arms, "arms", 1)
-    return Model.from_branches([[[(1.0, 0, unit)] for unit in np.eye(arms)]])
-
-
-def ring(length: int) -> Model:
-    """Build M_det: a directed cycle whose only action pays 1 at state 0, the start, and 0 elsewhere.
-
-    Its diameter is `length`: the time to come back to a state.
-
-    >>> ring(3).means.ravel().tolist()
-    [1.0, 0.0, 0.0]
-    """
-    length = checked_integer(length, "length", 1)
-    return Model.from_branches([[[(1.0, (s + 1) % length, [float(s == 0)])]] for s in range(length)])
-
-
-def star(branches: int = 3, diameter: int = 4) -> Model:
-    """Build M_star: `branches` paths of length D/2 that meet in a centre, a loop yielding e_k at each end.
-
-    State 0 is the centre and the start; the state at distance d from it on branch k is 1 + k D/2 + (d - 1).
-    Actions: at the centre, action k leads out along branch k; at an end, 0 is the loop and 1 leads back;
-    in between, 0 leads outwards and 1 inwards. Only the loops yield anything.
-
-    Parameters
-    ----------
-    branches : int
-        K, at least 2.
-    diameter : int
-        D, even and at least 2.
-
-    Examples
-    --------
-    >>> world = star(branches=3, diameter=4)
-    >>> world.n_states, world.n_actions, world.diameter()
-    (7, (3, 2, 2, 2, 2, 2, 2), 4.0)
-    """
-    K = checked_integer(branches, "branches", 2)
-    D = checked_integer(diameter, "diameter", 2)
-    if D % 2:
-        raise ModelError(f"diameter: got {D}; it must be even")
-    half = D // 2
-    nothing, units = np.zeros(K), np.eye(K)
-    states: list[list[list[Branch]]] = [[[(1.0, 1 + k * half, nothing)] for k in range(K)]]
-    for k in range(K):
-        for d in range(1, half + 1):
-            here = k * half + d
-            inward = here - 1 if d > 1 else 0
-            onward = (1.0, here, units[k]) if d == half else (1.0, here + 1, nothing)
-            states.append([[onward], [(1.0, inward, nothing)]])
-    return Model.from_branches(states)
+from equipoise.models.labels import Label, Labels, texts
+from equipoise.models.model import Model
+from equipoise.models.ring import ring
 
 
 def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | None = None) -> Model:
@@ -112,7 +51,8 @@ def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | 
         here = centre.n_states + k
         states[place].append([(1.0, here, nothing)])
         states.append([[(1.0, here, units[k])], [(1.0, place, nothing)]])
-    return Model.from_branches(states, start=centre.start)
+    labels = _labels(centre, places, [f"loop {k}" for k in range(K)])
+    return Model.from_branches(states, start=centre.start, labels=labels)
 
 
 def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | None = None) -> Model:
@@ -143,7 +83,7 @@ def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[
         arc = one if k == 0 else nothing
         states[place].append([(1.0, here, arc)])
         states.append([[(1.0, here, one if k == 1 else nothing)], [(1.0, place, arc)]])
-    return Model.from_branches(states, start=centre.start)
+    return Model.from_branches(states, start=centre.start, labels=_labels(centre, places, ["pay"]))
 
 
 def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple[Model, list[int]]:
@@ -162,7 +102,22 @@ def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple
     return centre, [checked_integer(place, f"attach[{k}]", 0, n - 1) for k, place in enumerate(places)]
 
 
-def _inside(centre: Model, nothing: NDArray[np.float64]) -> list[list[list[Branch]]]:
+def _labels(centre: Model, places: list[int], outcomes: list[str]) -> Labels:
+    """Name the states and actions of the centre after its own labels, and the others after their spoke."""
+    own, n = centre.labels, centre.n_states
+    states = [f"centre, {word}" for word in texts(own.state(s) for s in range(n))]
+    actions: list[list[Label]] = [
+        [f"centre, {word}" for word in texts(own.action(s, a) for a in range(count))]
+        for s, count in enumerate(centre.n_actions)
+    ]
+    for k, place in enumerate(places):
+        states.append(f"spoke {k}")
+        actions[place].append(f"to spoke {k}")
+        actions.append(["loop", "to the centre"])
+    return Labels(states, actions, outcomes)
+
+
+def _inside(centre: Model, nothing: Vector) -> list[list[list[Branch]]]:
     """Return the centre's own actions with no outcomes."""
     p = centre.transitions()
     return [

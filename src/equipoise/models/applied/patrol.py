@@ -19,8 +19,8 @@ from typing import Final
 
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_probability
-from equipoise.models.base import Model
-from equipoise.models.classic import Cell, grid, grid_cells
+from equipoise.models.grid import grid
+from equipoise.models.model import Model
 
 BUILDING: Final = """
     ....#.....
@@ -36,26 +36,8 @@ BUILDING: Final = """
 """
 
 
-def patrol_cells(picture: str | None = None) -> tuple[Cell, ...]:
-    """List the free cells of a picture, row by row: entry s is the (row, column) of state s.
-
-    The state of a cell is its ``index`` in it.
-
-    >>> cells = patrol_cells('''
-    ...     .#.
-    ...     ...''')
-    >>> cells[1], cells.index((1, 2))
-    ((0, 2), 4)
-    """
-    picture, rows, columns = _size(picture)
-    try:
-        return grid_cells(rows, columns, picture)
-    except ModelError as error:
-        raise ModelError(f"picture: {error}") from None
-
-
 def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
-    """Build the patrol; it starts in the first free cell, and `patrol_cells` tells the states.
+    """Build the patrol; it starts in the first free cell, and the label of a state is its (row, column).
 
     Parameters
     ----------
@@ -75,6 +57,8 @@ def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
     >>> model = patrol()
     >>> model.n_states, model.n_outcomes, bool(model.space.known_mask.all())
     (85, 85, True)
+    >>> model.labels.state(10), model.labels.state_index((2, 4))
+    ((1, 1), 22)
     """
     picture, rows, columns = _size(picture)
     slip = checked_probability(slip, "slip")

@@ -31,30 +31,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from equipoise._types import Branch
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import Branch, checked_distribution
-from equipoise.models.base import Model
+from equipoise.models.applied._checks import checked_distribution
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 Shop = tuple[int, ...]
 
 _DEMAND = (0.2, 0.3, 0.3, 0.2)
 _ORDERS = (0, 3, 6)
-
-
-def inventory_states(capacity: int = 10, orders: Sequence[int] = _ORDERS, lead_time: int = 1) -> tuple[Shop, ...]:
-    """List the states: entry s is (stock, next delivery, the one after it, ...) in state s.
-
-    The state of given numbers is their ``index`` in it. The order placed last changes fastest.
-
-    >>> shop = inventory_states(capacity=2, orders=[0, 2], lead_time=2)
-    >>> shop
-    ((0, 0), (0, 2), (1, 0), (1, 2), (2, 0), (2, 2))
-    """
-    C = checked_integer(capacity, "capacity", 1)
-    quantities = _checked_orders(orders)
-    L = checked_integer(lead_time, "lead_time", 0)
-    return tuple(itertools.product(range(C + 1), *[quantities] * max(0, L - 1)))
 
 
 def inventory(
@@ -63,9 +50,10 @@ def inventory(
     orders: Sequence[int] = _ORDERS,
     lead_time: int = 1,
 ) -> Model:
-    """Build the shop; it starts full with nothing on its way, and `inventory_states` tells the states.
+    """Build the shop; it starts full with nothing on its way.
 
-    Action a orders ``orders[a]`` units. Outcomes: 0 the fill rate, 1 low holding, 2 few orders.
+    The label of a state is (stock, next delivery, the one after it, ...). Action a orders ``orders[a]`` units.
+    Outcomes: 0 the fill rate, 1 low holding, 2 few orders.
 
     Parameters
     ----------
@@ -89,14 +77,16 @@ def inventory(
     Two units in stock and none on their way; we order two, and they come after the customers.
 
     >>> shop = inventory(capacity=4, demand=[0.5, 0.25, 0.0, 0.25], orders=[0, 2], lead_time=1)
-    >>> pair = shop.pair(2, 1)
+    >>> pair = shop.pair(shop.labels.state_index((2,)), shop.labels.action_index(2, "order 2"))
     >>> shop.transitions()[[pair]].toarray().tolist()
     [[0.0, 0.0, 0.25, 0.25, 0.5]]
     >>> shop.means[pair].round(4).tolist()  # fill: 2 of 3 once in four days; left on average: 1.25 of 4
     [0.9167, 0.6875, 0.0]
     """
-    states = inventory_states(capacity, orders, lead_time)
+    capacity = checked_integer(capacity, "capacity", 1)
     quantities = _checked_orders(orders)
+    lead_time = checked_integer(lead_time, "lead_time", 0)
+    states = tuple(itertools.product(range(capacity + 1), *[quantities] * max(0, lead_time - 1)))
     law = checked_distribution(demand, "demand")
     for d in (0, 1):
         if law.size <= d or law[d] == 0.0:
@@ -115,7 +105,12 @@ def inventory(
         return branches
 
     branches = [[cases(shop, quantity) for quantity in quantities] for shop in states]
-    return Model.from_branches(branches, start=number[(capacity, *states[0][1:])])
+    labels = Labels(
+        states=states,
+        actions=["order nothing", *(f"order {quantity}" for quantity in quantities[1:])],
+        outcomes=["fill rate", "low holding", "few orders"],
+    )
+    return Model.from_branches(branches, start=number[(capacity, *states[0][1:])], labels=labels)
 
 
 def _checked_orders(orders: Sequence[int]) -> list[int]:

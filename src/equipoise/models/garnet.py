@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from equipoise._numbers import SEEDS
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_noise
-from equipoise.models.base import Model
+from equipoise.models.model import Model
 
 _ROOM = 2**22  # random keys held at once
 

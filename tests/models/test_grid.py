@@ -1,28 +1,16 @@
-"""The river and the grid."""
+"""The grid."""
 
 import numpy as np
 import pytest
 
-from equipoise import models
 from equipoise.errors import ModelError
-from equipoise.models import grid, grid_cells
-
-
-def test_riverswim():
-    river = models.riverswim(3)
-    assert river.transitions().toarray().tolist() == [
-        [1, 0, 0], [0.4, 0.6, 0],
-        [1, 0, 0], [0.05, 0.6, 0.35],
-        [0, 1, 0], [0, 0.4, 0.6],
-    ]  # fmt: skip
-    assert river.means.ravel().tolist() == [0.005, 0, 0, 0, 0, 1]
-    assert (river.start, river.noise) == (0, "bernoulli")
-    assert models.riverswim(2).transitions().toarray().tolist() == [[1, 0], [0.4, 0.6], [1, 0], [0.4, 0.6]]
+from equipoise.models import grid
 
 
 def test_grid_moves_slips_and_bumps():
     model = grid(3, 3, walls=[(1, 1)], slip=0.2)
-    cells = grid_cells(3, 3, walls=[(1, 1)])
+    cells = model.labels.states
+    assert cells == tuple((r, c) for r in range(3) for c in range(3) if (r, c) != (1, 1))
     p = model.transitions().toarray()
 
     def law(cell, action):
@@ -64,7 +52,6 @@ def test_goals_and_start():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: models.riverswim(1), "n: got 1"),
         (lambda: grid(0, 3), "rows: got 0"),
         (lambda: grid(3, 2.5), "columns: got 2.5"),
         (lambda: grid(2, 2, slip=1.1), "slip: got 1.1"),

@@ -24,25 +24,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
+from equipoise._types import Vector
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._parts import Vector, checked_chances, checked_probabilities
-from equipoise.models.base import Model
-
-Levels = tuple[int, ...]
-
-
-def scheduler_states(levels: Sequence[int] = (2, 2, 2)) -> tuple[Levels, ...]:
-    """List the channels by state: entry s is (l_1, ..., l_K) in state s, for channels of so many levels.
-
-    The state of given levels is their ``index`` in it. The last user's changes fastest.
-
-    >>> channels = scheduler_states([2, 3])
-    >>> channels[4], channels.index((0, 2))
-    ((1, 1), 2)
-    """
-    counts = [checked_integer(n, f"levels[{k}]", 1) for k, n in enumerate(checked_list(levels, "levels"))]
-    return tuple(itertools.product(*[range(n) for n in counts]))
+from equipoise.models._checks import checked_list
+from equipoise.models.applied._checks import checked_chances, checked_probabilities
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
 
 
 def scheduler(
@@ -51,7 +38,7 @@ def scheduler(
     down: Sequence[float] = (0.15, 0.2, 0.3),
     noise: str = "none",
 ) -> Model:
-    """Build the scheduler; all channels start at their worst, and `scheduler_states` tells the states.
+    """Build the scheduler; all channels start at their worst; a state is labelled by their levels.
 
     Action k serves user k, and outcome k is the rate that user k gets. By default user 0 is near the
     station and user 2 at the edge of the cell.
@@ -73,8 +60,7 @@ def scheduler(
     Examples
     --------
     >>> cell = scheduler(rates=[[0.25, 1.0], [0.0, 0.5]], up=[0.5, 0.25], down=[0.5, 0.5])
-    >>> channels = scheduler_states([2, 2])
-    >>> good_bad = channels.index((1, 0))
+    >>> good_bad = cell.labels.state_index((1, 0))
     >>> cell.means[cell.pair(good_bad, 0)].tolist(), cell.means[cell.pair(good_bad, 1)].tolist()
     ([1.0, 0.0], [0.0, 0.0])
     >>> cell.transitions()[[cell.pair(good_bad, 0)]].toarray().tolist()
@@ -89,7 +75,7 @@ def scheduler(
     for k in range(K):
         if better[k] + worse[k] > 1.0:
             raise ModelError(f"up[{k}] and down[{k}]: they sum to {better[k] + worse[k]}; it must be at most 1")
-    channels = scheduler_states([row.size for row in table])
+    channels = tuple(itertools.product(*[range(row.size) for row in table]))
     S = len(channels)
     joint: Vector = np.ones((1, 1))
     for k in range(K):
@@ -98,7 +84,9 @@ def scheduler(
     for k in range(K):
         means[:, k, k] = table[k][[levels[k] for levels in channels]]
     transitions = csr_array(np.repeat(joint, K, axis=0))
-    return Model.from_sparse(K * np.arange(S + 1), transitions, means.reshape(S * K, K), noise=noise)
+    users = [f"user {k}" for k in range(K)]
+    labels = Labels(channels, [f"serve {user}" for user in users], [f"rate of {user}" for user in users])
+    return Model.from_sparse(K * np.arange(S + 1), transitions, means.reshape(S * K, K), noise=noise, labels=labels)
 
 
 def _channel(levels: int, up: float, down: float) -> Vector:

@@ -1,0 +1,440 @@
+"""A world: states, actions, transition probabilities and outcome laws (section 2 of the paper).
+
+An action a in a state s leads to s' with probability p(s'|s,a) and to a random outcome vector V(s,a) in
+[0,1]^K with mean v(s,a); s' and V(s,a) may depend on each other in any way, but on nothing else.
+
+Storage. The pair (s, a) is number ``first_pair[s] + a``. A pair has *branches*: branch j is taken with
+probability ``branch_probability[j]``, leads to ``branch_next[j]``, and its outcomes have the mean
+``rows[branch_row[j]]``. The branches of a pair are ``branch_first[pair] ... branch_first[pair + 1] - 1``.
+Given the branch, the outcomes are the mean itself (noise "none") or independent 0/1 draws with that mean
+(noise "bernoulli"). From these follow p, with the branches of equal next state merged
+(``transition_first``, ``transition_state``, ``transition_probability``), and v (``means``).
+
+Nothing is ever an array of S x A x S numbers. All arrays are C-contiguous and read-only, always: compiled
+loops are specialised on that.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from equipoise._types import Index, Mask, Vector
+from equipoise.errors import FileError, ModelError
+from equipoise.models import reading, storing, structure
+from equipoise.models._checks import checked_integer, checked_list, checked_noise
+from equipoise.models._kernels import cumulate
+from equipoise.models.branches import Branches
+from equipoise.models.labels import Labels, checked_labels
+from equipoise.models.space import Space, checked_pair, sealed
+from equipoise.models.world import Seed, World
+
+__all__ = ["Model", "Space"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Model:
+    """A Markov world with vectors of outcomes; immutable.
+
+    Made by `from_arrays`, `from_branches`, `from_sparse` or `load`. A model need not be communicating;
+    where that matters, `require_communicating` is called.
+
+    Attributes
+    ----------
+    n_states, n_pairs, n_outcomes, start, max_successors : int
+        S, the number of state-action pairs, K, s_1, and Gamma: the most next states a pair has.
+    n_actions : tuple of int
+        By state.
+    space : Space
+        All that an agent may know.
+    noise : str
+        "bernoulli" or "none".
+    means : numpy.ndarray
+        v, one row a pair.
+    labels : Labels
+        What its states, actions and outcomes are called; without any, unless they were given.
+
+    Examples
+    --------
+    >>> model = Model.from_arrays(
+    ...     transitions=[[[0.9, 0.1], [0, 1]], [[1, 0]]],
+    ...     outcomes=[[[0.2, 0.0], [0.0, 0.5]], [[1.0, 1.0]]],
+    ...     labels=Labels(states=["idle", "busy"], actions=["wait", "start"], outcomes=["work", "heat"]),
+    ... )
+    >>> model
+    Model(2 states, 3 pairs, 2 outcomes, start=0, noise='bernoulli')
+    >>> model.n_actions, model.max_successors, model.is_communicating()
+    ((2, 1), 2, True)
+    >>> model.diameter()
+    2.0
+    >>> model.labels.state_index("busy"), model.labels.name_pair(0, 1)
+    (1, 'state 0 ("idle"), action 1 ("start")')
+    """
+
+    first_pair: Index
+    branch_first: Index
+    branch_probability: Vector
+    branch_cumulative: Vector
+    branch_next: Index
+    branch_row: Index
+    rows: Vector
+    transition_first: Index
+    transition_state: Index
+    transition_probability: Vector
+    means: Vector
+    known_mask: Mask
+    start: int
+    noise: str
+    labels: Labels
+
+    @classmethod
+    def from_arrays(
+        cls,
+        transitions: ArrayLike | Sequence[Sequence[ArrayLike]],
+        outcomes: ArrayLike | Sequence[Sequence[ArrayLike]],
+        start: int = 0,
+        noise: str = "bernoulli",
+        known: Iterable[tuple[int, int]] = (),
+        labels: Labels | None = None,
+    ) -> Model:
+        """Build from distributions and mean outcomes, the next state being independent of the outcomes.
+
+        Parameters
+        ----------
+        transitions : nested sequence
+            ``transitions[s][a]`` is a distribution over the S states; states may differ in their actions.
+        outcomes : nested sequence
+            ``outcomes[s][a]`` holds the K mean outcomes, in [0,1].
+        start : int
+            The first state.
+        noise : {"bernoulli", "none"}
+            Independent 0/1 draws with these means, or the means themselves.
+        known : iterable of (state, action)
+            Pairs whose mean outcomes the agent is told.
+        labels : Labels, optional
+            What states, actions and outcomes are called.
+
+        Raises
+        ------
+        ModelError
+            Naming the state, the action and the number that is wrong.
+        """
+        named = checked_labels(labels)
+        return cls._assembled(reading.read_arrays(transitions, outcomes, named), start, noise, known, named)
+
+    @classmethod
+    def from_branches(
+        cls,
+        branches: Sequence[Sequence[Sequence[tuple[float, int, ArrayLike]]]],
+        start: int = 0,
+        noise: str = "none",
+        known: Iterable[tuple[int, int]] = (),
+        labels: Labels | None = None,
+    ) -> Model:
+        """Build from joint laws of the next state and the outcomes.
+
+        Parameters
+        ----------
+        branches : nested sequence
+            ``branches[s][a]`` lists ``(probability, next_state, outcome_vector)``.
+        start : int
+            The first state.
+        noise : {"bernoulli", "none"}
+            With "none" the outcomes are the branch's vector itself; with "bernoulli" that vector is the
+            mean of independent 0/1 draws.
+        known : iterable of (state, action)
+            Pairs whose mean outcomes the agent is told.
+        labels : Labels, optional
+            What states, actions and outcomes are called.
+
+        Examples
+        --------
+        A coin that pays exactly when it moves on:
+
+        >>> coin = [(0.5, 0, [0.0]), (0.5, 1, [1.0])]
+        >>> model = Model.from_branches([[coin], [[(1.0, 0, [0.0])]]])
+        >>> model.means.ravel().tolist()
+        [0.5, 0.0]
+        """
+        named = checked_labels(labels)
+        return cls._assembled(reading.read_branches(branches, named), start, noise, known, named)
+
+    @classmethod
+    def from_sparse(
+        cls,
+        first_pair: ArrayLike,
+        transitions: csr_array,
+        means: ArrayLike,
+        start: int = 0,
+        noise: str = "bernoulli",
+        known: Iterable[tuple[int, int]] = (),
+        labels: Labels | None = None,
+    ) -> Model:
+        """Build a large model from sparse arrays over the pairs, as `from_arrays` does from nested ones.
+
+        Parameters
+        ----------
+        first_pair : array of int
+            Of length S + 1; the pairs of state s are ``first_pair[s] ... first_pair[s + 1] - 1``.
+        transitions : scipy.sparse.csr_array
+            p, one row a pair and one column a state.
+        means : array
+            v, one row a pair and one column an outcome.
+        start, noise, known, labels
+            As in `from_arrays`.
+
+        Examples
+        --------
+        >>> model = Model.from_sparse([0, 1, 2], csr_array([[0.5, 0.5], [1.0, 0.0]]), [[0.0], [1.0]])
+        >>> model.n_states, model.transitions().toarray().tolist()
+        (2, [[0.5, 0.5], [1.0, 0.0]])
+        """
+        named = checked_labels(labels)
+        return cls._assembled(reading.read_sparse(first_pair, transitions, means, named), start, noise, known, named)
+
+    @classmethod
+    def _assembled(
+        cls, given: Branches, start: Any, noise: Any, known: Iterable[tuple[int, int]] | Mask, labels: Labels
+    ) -> Model:
+        """Check everything, drop branches of probability zero, and derive the rest."""
+        first_pair = given.first_pair
+        if first_pair.size < 2:
+            raise ModelError("no states: at least one is needed")
+        labels.check(np.diff(first_pair).tolist(), given.rows.shape[1])
+        start = checked_integer(start, "start", 0, first_pair.size - 2)
+        noise = checked_noise(noise)
+        given.check(labels)
+        known_mask = _known(known, first_pair, labels)
+        law = given.taken()
+        cumulative = np.empty(law.probability.size)
+        cumulate(law.first, law.probability, cumulative)
+        merged = law.merged()
+        return cls(
+            first_pair=sealed(first_pair.copy()),
+            branch_first=sealed(law.first),
+            branch_probability=sealed(law.probability),
+            branch_cumulative=sealed(cumulative),
+            branch_next=sealed(law.next),
+            branch_row=sealed(law.row),
+            rows=sealed(law.rows),
+            transition_first=sealed(merged.indptr.astype(np.int64)),
+            transition_state=sealed(merged.indices.astype(np.int64)),
+            transition_probability=sealed(merged.data),
+            means=sealed(law.means()),
+            known_mask=sealed(known_mask),
+            start=start,
+            noise=noise,
+            labels=labels,
+        )
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.first_pair.size - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """How many state-action pairs there are."""
+        return self.branch_first.size - 1
+
+    @property
+    def n_outcomes(self) -> int:
+        """K."""
+        return int(self.rows.shape[1])
+
+    @property
+    def n_actions(self) -> tuple[int, ...]:
+        """How many actions each state has."""
+        return self.space.n_actions
+
+    @property
+    def state_of(self) -> Index:
+        """The state of every pair."""
+        return self.space.state_of
+
+    @functools.cached_property
+    def space(self) -> Space:
+        """All that an agent may know of this world."""
+        told = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, told, self.labels)
+
+    @functools.cached_property
+    def max_successors(self) -> int:
+        """Gamma, the largest number of next states that a pair has."""
+        return int(np.diff(self.transition_first).max())
+
+    def pair(self, state: int, action: int) -> int:
+        """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair.
+
+        Parameters
+        ----------
+        state, action : int
+            Their numbers; ``model.labels`` tells which number a label has.
+        """
+        return self.space.pair(state, action)
+
+    def transitions(self) -> csr_array:
+        """Return p as a sparse array, one row a pair and one column a state."""
+        return csr_array(
+            (self.transition_probability, self.transition_state, self.transition_first),
+            shape=(self.n_pairs, self.n_states),
+        )
+
+    def is_communicating(self) -> bool:
+        """Whether some policy leads from any state to any other."""
+        return structure.is_communicating(self)
+
+    def require_communicating(self) -> None:
+        """Raise a `ModelError` naming who cannot reach whom, unless the model is communicating."""
+        structure.require_communicating(self)
+
+    def diameter(self, progress: bool | None = None) -> float:
+        """Return D, the largest optimal expected travel time; see `structure.diameter`.
+
+        Parameters
+        ----------
+        progress : bool, optional
+            Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
+        """
+        if "_diameter" not in self.__dict__:
+            self.__dict__["_diameter"] = structure.diameter(self, progress)
+        longest: float = self.__dict__["_diameter"]
+        return longest
+
+    def visits(self) -> Model:
+        """Return the same dynamics with V(s,a) = e_s, told in advance: the outcomes count the visits.
+
+        K is then S, and the means are a dense array of one row a pair: mind the memory in large worlds. If the
+        states have labels, outcome k is called as state k is.
+
+        >>> from equipoise.models import ring
+        >>> ring(2).visits().means.tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        law = Branches(
+            first_pair=self.first_pair,
+            first=self.branch_first,
+            probability=self.branch_probability,
+            next=self.branch_next,
+            row=np.repeat(self.state_of, np.diff(self.branch_first)),
+            rows=np.eye(self.n_states),
+        )
+        known = np.ones(self.n_pairs, np.bool_)
+        return Model._assembled(law, self.start, "none", known, self.labels.visits())
+
+    def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
+        """Return a simulator of this model that hides it; the seed decides all its randomness.
+
+        It begins at step `t` in `state`, by default the first step and the start: ``model.world(seed, agent.t,
+        agent.state)`` goes on where a simulation with that seed stopped.
+        """
+        return World(self, seed, t, state)
+
+    def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the header and the arrays that a file holds, here or within another file.
+
+        These are the numbers, on which runs and their ids depend; the labels are ``labels.stored()``.
+        """
+        return {"start": self.start, "noise": self.noise}, storing.numbers_of(self)
+
+    @classmethod
+    def from_stored(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
+        """Return the model that `stored` gave the parts of, all of them checked.
+
+        Parameters
+        ----------
+        header : mapping
+            The start, the noise, and under ``labels`` what ``labels.stored()`` gave, if anything.
+        arrays : mapping
+            The arrays by name.
+        """
+        law = storing.branches_of(arrays)
+        labels = storing.labels_in(header)
+        try:
+            return cls._assembled(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
+        except ModelError as error:
+            raise FileError(f"no well-formed model ({error})") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model with its labels to one file; the file is complete or not there at all.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            Used as given: no suffix is added.
+        """
+        storing.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read a model that `save` wrote; equal to it in every number and every label.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            The file.
+
+        Raises
+        ------
+        FileError
+            When the file is missing, damaged, or holds something else.
+        """
+        header, arrays = storing.read(path)
+        try:
+            return cls.from_stored(header, arrays)
+        except FileError as error:
+            raise FileError(f"{path}: {error}") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return (
+            self.start == other.start
+            and self.noise == other.noise
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in storing.ARRAYS)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Model:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Unpickled arrays are writeable again, and would be of another type for the kernels.
+        header, arrays = self.stored()
+        return _rebuilt, (header, arrays, self.labels)
+
+    def __repr__(self) -> str:
+        return (
+            f"Model({self.n_states} states, {self.n_pairs} pairs, {self.n_outcomes} outcomes, "
+            f"start={self.start}, noise={self.noise!r})"
+        )
+
+
+def _rebuilt(header: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Labels) -> Model:
+    """Rebuild a model from a pickle; its labels may be of kinds that no file can hold."""
+    law = storing.branches_of(arrays)
+    return Model._assembled(law, header["start"], header["noise"], arrays["known_mask"], labels)
+
+
+def _known(known: Iterable[tuple[int, int]] | Mask, first_pair: Index, labels: Labels) -> Mask:
+    P = int(first_pair[-1])
+    if isinstance(known, np.ndarray) and known.dtype == np.bool_:
+        if known.shape != (P,):
+            raise ModelError(f"known: got a mask of shape {known.shape}; ({P},) is needed")
+        return known.copy()
+    mask = np.zeros(P, np.bool_)
+    for i, key in enumerate(checked_list(known, "known")):
+        mask[checked_pair(key, first_pair, f"known[{i}]", labels)] = True
+    return mask
