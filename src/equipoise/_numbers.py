@@ -16,7 +16,7 @@ _LARGE: Final = 10**9  # an upper limit of that size need not be told to one who
 
 
 def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[EquipoiseError]) -> int:
-    """Return a whole number in [low, high]; a bool is none, and 1e5 is one.
+    """Return a whole number in [low, high]; a bool is none, nor is a float.
 
     Parameters
     ----------
@@ -32,14 +32,12 @@ def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[Equipois
     Examples
     --------
     >>> from equipoise.errors import ParameterError
-    >>> whole(3, "steps", 1, error=ParameterError), whole(1e5, "steps", 1, error=ParameterError)
-    (3, 100000)
+    >>> whole(3, "state", 0, error=ParameterError)
+    3
     """
     try:
         if isinstance(x, bool | np.bool_):
             raise TypeError
-        if isinstance(x, float | np.floating) and float(x).is_integer():
-            x = int(x)
         value = operator.index(x)
     except TypeError:
         raise error(f"{name}: got {x!r}; a whole number is needed") from None
@@ -48,6 +46,24 @@ def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[Equipois
         wanted = beyond if high >= _LARGE else f"from {low} to {high}"
         raise error(f"{name}: got {x!r}; a whole number {wanted} is needed")
     return value
+
+
+def counted(x: Any, name: str, low: int, high: int = MOST, *, error: type[EquipoiseError]) -> int:
+    """As `whole`, for numbers of things that are often written as 1e5: steps, horizons, limits.
+
+    Parameters
+    ----------
+    x, name, low, high, error
+        As for `whole`.
+
+    Examples
+    --------
+    >>> from equipoise.errors import ParameterError
+    >>> counted(1e5, "steps", 1, error=ParameterError)
+    100000
+    """
+    exact = isinstance(x, float | np.floating) and float(x).is_integer()
+    return whole(int(x) if exact else x, name, low, high, error=error)
 
 
 def real(x: Any, name: str, *, error: type[EquipoiseError]) -> float:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.cli import problem as words
+from equipoise.cli.allowing import With
 from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward
@@ -23,6 +24,7 @@ def describe(
     world: words.World = None,
     reward: words.Reward = None,
     as_json: words.Json = False,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Describe a problem, or a world alone: what the guarantees depend on.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from equipoise._words import nearest
 from equipoise.errors import StudyError
 from equipoise.studies.spec import Problem, read_study
 
@@ -42,6 +43,7 @@ def from_study(source: Path, which: str | None) -> tuple[Problem, str]:
         which = titles[0]
     if which not in titles:
         asked = "say which problem with --problem" if which is None else f"--problem: there is no {which!r}"
+        asked += nearest(which, titles) if which is not None else ""
         raise StudyError(f"{source}: {asked}; it has {', '.join(repr(title) for title in titles)}")
     index = titles.index(which)
     return study.problems[index], f"{source}: problems[{index}]."

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from equipoise.cli.allowing import With
 from equipoise.studies.display import display, duration, summary
 from equipoise.studies.runner import EVERY, run_study
 from equipoise.studies.spec import changed, read_study
@@ -29,6 +30,7 @@ def run(
     every: Annotated[
         float, typer.Option(help="Save long runs every so many seconds, so that they can go on.", metavar="SECONDS")
     ] = EVERY,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Run all of a study that has not been run yet.
 
@@ -38,6 +40,9 @@ def run(
     It can be stopped at any time, and run again: what is done is not done again, and long runs go on from where they
     were last saved, with the same numbers as if never stopped. More seeds, or another agent, run only what is new.
     Several programs may work on the same folder at once, and share the work.
+
+    Parts of your own, in a module that Python finds, are named as "package.module:Name" in the study and allowed with
+    --with package.module: a file alone never makes the program import anything.
 
     A run that fails is recorded in DIR/failed and does not stop the others; the exit code is then 3.
     """

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.cli import problem as words
+from equipoise.cli.allowing import With
 from equipoise.offline import Benchmark, KnapsackBenchmark, solve_knapsack
 from equipoise.offline import solve as solve_program
 from equipoise.rewards.knapsack import Knapsack
@@ -24,6 +25,7 @@ def solve(
     world: words.World = None,
     reward: words.Reward = None,
     as_json: words.Json = False,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Solve a problem offline: what could be had if the world were known.
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import whole
+from equipoise._numbers import counted
 from equipoise.errors import ParameterError
 
 _PER_DECADE: Final = 10
@@ -47,7 +47,9 @@ def checked_marks(checkpoints: Sequence[int] | NDArray[np.int64] | None, done: i
     if checkpoints is None:
         return log_spaced(done + 1, last)
     try:
-        marks = np.array([whole(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64)
+        marks = np.array(
+            [counted(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64
+        )
     except TypeError:
         raise ParameterError(f"checkpoints: got {checkpoints!r}; a sequence of whole numbers is needed") from None
     if marks.size and (np.any(np.diff(marks) <= 0) or marks[0] <= done or marks[-1] > last):

@@ -19,7 +19,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import SEEDS, whole
+from equipoise._numbers import SEEDS, counted, whole
 from equipoise._progress import progress_display
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
@@ -148,7 +148,7 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
     for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
         if not isinstance(value, kind):
             raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
-    steps = whole(steps, "steps", 1, _MOST_STEPS, error=ParameterError)
+    steps = counted(steps, "steps", 1, _MOST_STEPS, error=ParameterError)
     if not isinstance(seed, np.random.SeedSequence):
         whole(seed, "seed", 0, SEEDS, error=ParameterError)
     if model.space != agent.space:

@@ -38,7 +38,8 @@ import numpy as np
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from equipoise._numbers import whole
+from equipoise._numbers import counted
+from equipoise._words import nearest
 from equipoise.errors import StudyError
 from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
@@ -59,10 +60,8 @@ def _count(low: int, high: int) -> BeforeValidator:
 
 def _whole(x: Any, low: int, high: int) -> int:
     """A whole number; TOML's 1e6 is one too."""
-    if isinstance(x, float) and x.is_integer():
-        x = int(x)
     try:
-        return whole(x, "", low, high, error=StudyError)
+        return counted(x, "", low, high, error=StudyError)
     except StudyError as error:
         raise ValueError(str(error).split("; ")[-1]) from None
 
@@ -333,7 +332,8 @@ def _line(found: Mapping[str, Any]) -> str:
     if found["type"] == "missing":
         return f"{place}: it is missing"
     if found["type"] == "extra_forbidden":
-        return f"{place}: got {_shown(found['input'])}; there is no such field"
+        known = Problem.model_fields if found["loc"][0] == "problems" else Study.model_fields
+        return f"{place}: got {_shown(found['input'])}; there is no such field{nearest(found['loc'][-1], known)}"
     if found["type"] == "too_short":
         return f"{place}: it is empty; at least one is needed"
     return f"{place}: got {_shown(found['input'])}; {_NEEDED.get(found['type'], said)}"
