@@ -38,6 +38,9 @@ def test_solve_prints_optimum_certificate_and_prices():
     assert "status   optimal" in result.stdout
     assert "0.333333333" in result.stdout
     assert "worth of a little more" in result.stdout
+    for k in range(3):  # a third of the time on each loop, by their labels
+        assert re.search(rf"^ *loop {k} +0\.333333 ", result.stdout, re.MULTILINE)
+        assert re.search(rf"^ *end {k} +loop +0\.333333 +1\.0000", result.stdout, re.MULTILINE)
 
 
 def test_solve_as_json_is_what_python_gives():
@@ -49,6 +52,8 @@ def test_solve_as_json_is_what_python_gives():
     assert data["dual_value"] - data["value"] == pytest.approx(data["gap"])
     assert data["prices"] == [-theta for theta in data["theta"]]
     assert len(data["occupancy"]) == eq.models.queue().n_pairs
+    assert data["outcome_names"] == ["service level of class 0", "service level of class 1"]
+    assert (data["states"][4], data["actions"][4]) == ("(0, 1)", "serve class 1")  # pair 4: three actions a state
 
 
 def test_prices_are_what_a_little_more_is_worth():
@@ -71,7 +76,10 @@ def test_describe_tells_the_structure():
     data = json.loads(equipoise("describe", "--world", '{kind = "star", branches = 3, diameter = 4}', "--json").stdout)
     assert data == {
         "states": 7, "pairs": 15, "actions": data["actions"], "outcomes": 3, "start": 0, "noise": "none",
-        "communicating": True, "diameter": 4.0, "gamma": 1,
+        "communicating": True, "diameter": 4.0, "gamma": 1, "start label": "centre",
+        "state labels": "centre; branch 0, step 1; end 0; branch 1, step 1; end 1; branch 2, step 1; end 2",
+        "action labels": "to end 0; to end 1; to end 2; outwards; inwards; loop",
+        "outcome labels": "loop 0; loop 1; loop 2",
     }  # fmt: skip
     text = equipoise("describe", STUDIES / "fairness.toml", "--problem", "Gini").stdout
     for word in ("diameter", "gamma", "lipschitz", "norm", "oracle", "Doubling"):

@@ -5,7 +5,7 @@ import pytest
 
 from equipoise.agents.baselines import StationaryAgent
 from equipoise.models import star
-from equipoise.offline.benchmark import policy_of
+from equipoise.offline.policies import policy_of
 from equipoise.paper import stationary_policies
 from equipoise.paper.findings import Size
 

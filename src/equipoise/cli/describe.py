@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from equipoise.cli import problem as words
+<<<<<<< HEAD
 from equipoise.cli.allowing import With
+=======
+from equipoise.models.labels import Label, text
+>>>>>>> models
 from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward
 from equipoise.studies.vocabulary import make_reward, make_world
+
+_LISTED = 8  # labels that are printed
 
 
 def describe(
@@ -28,9 +36,9 @@ def describe(
 ) -> None:
     """Describe a problem, or a world alone: what the guarantees depend on.
 
-    States, pairs, outcomes; whether it is communicating; the diameter D (the longest travel between two states, by the
-    best policy for it); Gamma, the most successors of a pair. Of a reward: its norm, its Lipschitz constant L, its
-    smoothness, and the oracle that fits it.
+    States, pairs, outcomes, and what they are called; whether it is communicating; the diameter D (the longest travel
+    between two states, by the best policy for it); Gamma, the most successors of a pair. Of a reward: its norm, its
+    Lipschitz constant L, its smoothness, and the oracle that fits it.
 
         equipoise describe --world '{kind = "riverswim", n = 20}'
 
@@ -38,18 +46,18 @@ def describe(
     """
     goal: Any = None
     if study is None and world is not None and reward is None:
-        said, place = words.notation(world, "--world"), "--"
+        asked, place = words.notation(world, "--world"), "--"
     else:
         given, place = words.given(study, problem, world, reward)
-        said, goal = given.world, given.reward
-    model = make_world(said, f"{place}world", None if study is None else study.parent)
+        asked, goal = given.world, given.reward
+    model = make_world(asked, f"{place}world", None if study is None else study.parent)
     data = _world(model) | ({} if goal is None else _reward(make_reward(goal, model, f"{place}reward")))
     if as_json:
         typer.echo(json.dumps(data, indent=1))
         return
     table = Table(box=None, show_header=False, padding=(0, 3, 0, 0))
     for name, value in data.items():
-        table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+        table.add_row(name, f"{value:.6g}" if isinstance(value, float) else escape(str(value)))
     Console(highlight=False).print(table)
 
 
@@ -61,11 +69,31 @@ def _world(model: Model) -> dict[str, Any]:
         "actions": f"{min(actions)} to {max(actions)}" if min(actions) < max(actions) else int(min(actions)),
         "outcomes": model.n_outcomes,
         "start": model.start,
+        **_labels(model),
         "noise": model.noise,
         "communicating": model.is_communicating(),
         "diameter": float(model.diameter()) if model.is_communicating() else "infinite",
         "gamma": int(model.max_successors),
     }
+
+
+def _labels(model: Model) -> dict[str, Any]:
+    """What the start, some states, the actions and the outcomes are called, as far as they have labels."""
+    labels = model.labels
+    names: dict[str, Any] = {}
+    if labels.states is not None:
+        names |= {"start label": text(labels.state(model.start)), "state labels": _listed(labels.states)}
+    if labels.actions is not None:
+        rows = ([labels.action(s, a) for a in range(count)] for s, count in enumerate(model.n_actions))
+        names["action labels"] = _listed(list(dict.fromkeys(label for row in rows for label in row)))
+    if labels.outcomes is not None:
+        names["outcome labels"] = _listed(labels.outcomes)
+    return names
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
+    return "; ".join(text(label) for label in labels[:_LISTED]) + more
 
 
 def _reward(reward: Reward) -> dict[str, Any]:

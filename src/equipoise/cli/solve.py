@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from equipoise.cli import problem as words
@@ -17,6 +18,8 @@ from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.vocabulary import make_reward, make_world
 
 _NOT_CERTIFIED = 3
+_LISTED = 12  # pairs that are printed
+_NEVER = 1e-6  # a share of the time that is a solver's rounding
 
 
 def solve(
@@ -30,7 +33,8 @@ def solve(
     """Solve a problem offline: what could be had if the world were known.
 
     Prints the optimum opt(P_M) with the bounds on both sides of it, the average outcomes that attain it, and what a
-    little more of each outcome would be worth there (-theta*, the shadow prices). The bounds are recomputed without the
+    little more of each outcome would be worth there (-theta*, the shadow prices); then what is done most often, state
+    and action by their labels. The bounds are recomputed without the
     solver; if they do not meet, the status says so and the exit code is 3.
 
     The problem is one of a study, or is given by --world and --reward:
@@ -52,6 +56,7 @@ def solve(
 
 
 def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
+    frame, labels = best.frame(), best.model.labels
     return {
         "status": best.status,
         "value": best.value,
@@ -60,10 +65,13 @@ def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
         "tolerance": best.tolerance,
         "residual": best.residual,
         "outcomes": best.outcomes.tolist(),
+        "outcome_names": None if labels.outcomes is None else list(labels.outcomes),
         "theta": best.theta.tolist(),
         "prices": (-best.theta).tolist(),
         "gain": best.gain,
         "occupancy": best.occupancy.tolist(),
+        "states": frame["state"].to_list(),
+        "actions": frame["action"].to_list(),
         "solver": best.solver,
         "seconds": best.seconds,
     }
@@ -74,9 +82,23 @@ def _print(best: Benchmark | KnapsackBenchmark) -> None:
     console.print(f"status   {best.status}", markup=False)
     console.print(f"optimum  {best.value:.9g}   from above {best.dual_value:.9g}, gap {best.gap:.1e}")
     console.print(f"solver   {best.solver}, {best.seconds:.2f} s; flow residual {best.residual:.1e}\n")
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for column in ("outcome", "average", "worth of a little more"):
-        table.add_column(column, justify="right")
+    table = _table(("outcome", "left"), ("average", "right"), ("worth of a little more", "right"))
     for k, (average, theta) in enumerate(zip(best.outcomes, best.theta, strict=True)):
-        table.add_row(str(k), f"{average:.6f}", f"{-theta:.6g}")
+        table.add_row(escape(best.model.labels.outcome(k)), f"{average:.6f}", f"{-theta:.6g}")
     console.print(table)
+    frame = best.frame().sort("occupancy", descending=True, maintain_order=True)
+    visited = frame.filter(frame["occupancy"] > _NEVER)
+    console.print(f"\nDone most often{f', {_LISTED} of {len(visited)} pairs' if len(visited) > _LISTED else ''}:\n")
+    table = _table(("state", "left"), ("action", "left"), ("share of time", "right"), ("probability", "right"))
+    for state, action, share, probability in visited.select(
+        "state", "action", "occupancy", "probability"
+    ).head(_LISTED).iter_rows():  # fmt: skip
+        table.add_row(escape(str(state)), escape(str(action)), f"{share:.6f}", f"{probability:.4f}")
+    console.print(table)
+
+
+def _table(*columns: tuple[str, Literal["left", "right"]]) -> Table:
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for name, side in columns:
+        table.add_column(name, justify=side)
+    return table

@@ -72,18 +72,18 @@ def breadth_first(reverse_first, reverse_state, target, order, distance):  # typ
     distance[:] = -1
     distance[target] = 0
     order[0] = target
-    found = 1
+    reached = 1
     done = 0
-    while done < found:
+    while done < reached:
         s = order[done]
         done += 1
         for i in range(reverse_first[s], reverse_first[s + 1]):
             before = reverse_state[i]
             if distance[before] < 0:
                 distance[before] = distance[s] + 1
-                order[found] = before
-                found += 1
-    return found
+                order[reached] = before
+                reached += 1
+    return reached
 
 
 @kernel

@@ -147,10 +147,10 @@ def _checked_cell(cell: Any, name: str, state: Mapping[Cell, int]) -> Cell:
         row, column = cell
     except (TypeError, ValueError):
         raise ModelError(f"{name}: got {cell!r}; a cell (row, column) is needed") from None
-    found = (checked_integer(row, f"{name}, row", 0), checked_integer(column, f"{name}, column", 0))
-    if found not in state:
-        raise ModelError(f"{name}: {found} is a wall or outside of the grid")
-    return found
+    place = (checked_integer(row, f"{name}, row", 0), checked_integer(column, f"{name}, column", 0))
+    if place not in state:
+        raise ModelError(f"{name}: {place} is a wall or outside of the grid")
+    return place
 
 
 def _listed(walls: Any, rows: int, columns: int) -> set[Cell]:

@@ -7,24 +7,25 @@ methods are tried; what is returned is the best checked answer, and its `status`
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
-import numpy as np
-
+from equipoise._progress import progress_display
 from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
+from equipoise.offline.occupancy import named_outcomes, occupancy_frame
+from equipoise.offline.policies import policy_of
 from equipoise.offline.program import Claim, methods
 from equipoise.rewards.base import Reward, checked_number
 
+if TYPE_CHECKING:
+    import polars
+
 _MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
 _FINEST: Final = 1e-10  # what is asked of the iterative methods, at most
-_SLOW: Final = 5000  # pairs above which a line on a terminal says what is going on
 
 
 @final
@@ -87,24 +88,28 @@ class Benchmark:
         """
         return policy_of(self.model, self.occupancy)
 
+    def frame(self) -> polars.DataFrame:
+        """Return the optimum as a table, one row a pair in their order: what to do where, and how often.
+
+        The columns are state, action (their labels, or else their numbers), occupancy, probability (of the action
+        in its state: `policy`), and one an outcome with its mean for that pair.
+
+        Examples
+        --------
+        >>> from equipoise.models import star
+        >>> from equipoise.rewards import Balance
+        >>> best = solve(star(branches=2, diameter=2), Balance([0.75, 0.25]))
+        >>> best.frame().filter(best.frame()["occupancy"] > 0.01).select("state", "action", "loop 0").rows()
+        [('end 0', 'loop', 1.0), ('end 1', 'loop', 0.0)]
+        """
+        return occupancy_frame(self.model, self.occupancy)
+
     def __repr__(self) -> str:
         return (
             f"Benchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
-            f"gap={self.gap:.1e}, residual={self.residual:.1e}, {self.solver}, {self.seconds:.2f} s)"
+            f"gap={self.gap:.1e}, residual={self.residual:.1e}, {named_outcomes(self.model, self.outcomes)}"
+            f"{self.solver}, {self.seconds:.2f} s)"
         )
-
-
-def policy_of(model: Model, occupancy: Vector) -> Vector:
-    """Read the randomised stationary policy off an occupancy; uniform where nothing is visited.
-
-    >>> from equipoise.models import star
-    >>> policy_of(star(2, 2), np.array([0.0, 0.0, 0.25, 0.75, 0.0, 0.0])).tolist()
-    [0.5, 0.5, 0.25, 0.75, 0.5, 0.5]
-    """
-    first = model.first_pair[:-1]
-    total = np.add.reduceat(occupancy, first)[model.state_of]
-    uniform = 1.0 / np.diff(model.first_pair)[model.state_of]
-    return np.where(total > 0.0, np.divide(occupancy, total, where=total > 0.0, out=np.zeros_like(total)), uniform)
 
 
 def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bool | None = None) -> Benchmark:
@@ -120,7 +125,7 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
     tolerance : float
         The gap, in units of g, up to which the status is "optimal".
     progress : bool, optional
-        A line on stderr that says what is being done; by default on a terminal, for large models.
+        A line on stderr that says what is being done; by default on a terminal, when it takes longer than a second.
 
     Returns
     -------
@@ -152,18 +157,18 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
         raise RewardError(f"reward: it is for {reward.n_outcomes} outcomes; the model has {model.n_outcomes}")
     best: Benchmark | None = None
     failures: list[str] = []
-    with telling(model, progress) as tell:
+    with progress_display("offline program", wanted=progress) as display:
         for method in methods(reward):
-            tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
+            display.tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
             try:
                 claim = method(model, reward, max(tolerance / 10.0, _FINEST))
             except SolverError as error:
                 failures.append(str(error))
                 continue
-            tell(f"checking what {claim.solver} said")
-            found = check(model, reward, claim, tolerance, began)
-            if best is None or (_badness(found) < _badness(best)):
-                best = found
+            display.tell(f"checking the answer of {claim.solver}")
+            answer = check(model, reward, claim, tolerance, began)
+            if best is None or (_badness(answer) < _badness(best)):
+                best = answer
             if best.status == "optimal":
                 break
     if best is None:
@@ -205,8 +210,8 @@ def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: f
     )
 
 
-def _badness(found: Benchmark) -> float:
-    return abs(found.gap) + found.residual_l1 + certificate.slack(found.bias, found.residual_l1)
+def _badness(answer: Benchmark) -> float:
+    return abs(answer.gap) + answer.residual_l1 + certificate.slack(answer.bias, answer.residual_l1)
 
 
 def check_call(model: Model, tolerance: float) -> float:
@@ -219,18 +224,3 @@ def check_call(model: Model, tolerance: float) -> float:
         raise ParameterError(str(error)) from None
     model.require_communicating()
     return tolerance
-
-
-@contextlib.contextmanager
-def telling(model: Model, wanted: bool | None) -> Iterator[Callable[[str], None]]:
-    """A status line on stderr, or nothing."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if wanted is None:
-        wanted = console.is_terminal and model.n_pairs > _SLOW
-    if not wanted:
-        yield lambda _words: None
-        return
-    with console.status("offline program") as status:
-        yield status.update

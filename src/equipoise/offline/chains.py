@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from equipoise._types import Index, Vector
 from equipoise.errors import SolverError
 from equipoise.models.model import Model
+from equipoise.offline.elimination import eliminate
 
 _DENSE: Final = 300  # states up to which the elimination is dense
 _DIRECT: Final = 3000  # states up to which a sparse factorisation is used at once
@@ -22,7 +23,6 @@ _WARM_UP: Final = 2000
 _STEPS: Final = 20_000  # of the power method
 _EXACT: Final = 1e-14  # l1 change of the distribution at which that stops
 _POOR: Final = 1e-8  # l1 residual at which a factorisation is not believed
-_LARGE: Final = 1e200
 
 
 def chain_of(model: Model, policy: Vector) -> csr_array:
@@ -53,8 +53,8 @@ def recurrent_classes(chain: csr_array) -> list[Index]:
 def stationary_distribution(chain: csr_array) -> Vector:
     """Return the stationary distribution of an irreducible chain.
 
-    Up to 300 states by elimination without subtractions (GTH), which gets every entry right however small.
-    Above that by a sparse factorisation that pins the state where the power method puts most mass; above
+    Up to 300 states by elimination without subtractions (see `elimination`), which gets every entry right however
+    small. Above that by a sparse factorisation that pins the state where the power method puts most mass; above
     3000 states by the power method alone if it settles.
 
     >>> stationary_distribution(csr_array([[0.5, 0.5], [1.0, 0.0]])).round(6).tolist()
@@ -62,7 +62,9 @@ def stationary_distribution(chain: csr_array) -> Vector:
     """
     n = int(chain.shape[0])
     if n <= _DENSE:
-        return _eliminated(chain.toarray())
+        weight = np.empty(n)
+        eliminate(n, np.ascontiguousarray(chain.toarray(), dtype=np.float64), weight)
+        return weight
     back = csr_array(chain.T)
     pi: Vector
     pi = np.full(n, 1.0 / n)
@@ -88,20 +90,6 @@ def stationary_distribution(chain: csr_array) -> Vector:
     return np.maximum(weights, 0.0)
 
 
-def _eliminated(matrix: Vector) -> Vector:
-    n = matrix.shape[0]
-    for k in range(n - 1, 0, -1):
-        matrix[:k, k] /= matrix[k, :k].sum()
-        matrix[:k, :k] += np.outer(matrix[:k, k], matrix[k, :k])
-    pi = np.ones(n)
-    for k in range(1, n):
-        pi[k] = pi[:k] @ matrix[:k, k]
-        if pi[k] > _LARGE:
-            pi[: k + 1] /= pi[k]
-    pi /= pi.sum()
-    return pi
-
-
 def long_run(model: Model, policy: Vector) -> list[tuple[Index, Vector]]:
     """List the recurrent classes of a policy, each with the occupancy (per pair) that it settles to.
 
@@ -111,9 +99,9 @@ def long_run(model: Model, policy: Vector) -> list[tuple[Index, Vector]]:
     [([1], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), ([2], [0.0, 0.0, 0.0, 0.0, 1.0, 0.0])]
     """
     chain = chain_of(model, policy)
-    found = []
+    ends = []
     for states in recurrent_classes(chain):
         weight = np.zeros(model.n_states)
         weight[states] = stationary_distribution(csr_array(chain[states][:, states]))
-        found.append((states, weight[model.state_of] * policy))
-    return found
+        ends.append((states, weight[model.state_of] * policy))
+    return ends

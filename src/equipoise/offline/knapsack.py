@@ -18,18 +18,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, vstack
 
+from equipoise._progress import progress_display
 from equipoise._types import Vector
 from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
-from equipoise.offline.benchmark import check_call, policy_of, telling
+from equipoise.offline.benchmark import check_call
+from equipoise.offline.occupancy import named_outcomes, occupancy_frame
+from equipoise.offline.policies import policy_of
 from equipoise.offline.program import flow_matrix, linear_program
+
+if TYPE_CHECKING:
+    import polars
 
 
 @final
@@ -80,10 +86,15 @@ class KnapsackBenchmark:
         """Return the randomised stationary policy of the occupancy; see `Benchmark.policy`."""
         return policy_of(self.model, self.occupancy)
 
+    def frame(self) -> polars.DataFrame:
+        """Return the optimum as a table, one row a pair; see `Benchmark.frame`."""
+        return occupancy_frame(self.model, self.occupancy)
+
     def __repr__(self) -> str:
         return (
             f"KnapsackBenchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
-            f"gap={self.gap:.1e}, prices={self.prices.round(6).tolist()}, {self.seconds:.2f} s)"
+            f"gap={self.gap:.1e}, prices={self.prices.round(6).tolist()}, "
+            f"{named_outcomes(self.model, self.outcomes)}{self.seconds:.2f} s)"
         )
 
 
@@ -127,17 +138,16 @@ def solve_knapsack(
     use = csr_array(model.means[:, 1:].T)
     equal = csr_array(vstack([flow_matrix(model), csr_array(np.ones((1, P)))]))
     right = np.append(np.zeros(S), 1.0)
-    with telling(model, progress) as tell:
-        tell("solving P_C(b)")
+    with progress_display("solving P_C(b)", wanted=progress) as display:
         tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        found = linear_program(-model.means[:, 0], use, b, equal, right, options=tight)
-        if found.status == 2:
+        solution = linear_program(-model.means[:, 0], use, b, equal, right, options=tight)
+        if solution.status == 2:
             raise SolverError(_infeasible(use, b, equal, right))
-        if found.status != 0:
-            raise SolverError(f"HiGHS: no solution of P_C(b) ({found.message})")
-        tell("checking what HiGHS said")
-        prices = np.maximum(-np.array(found.ineqlin.marginals), 0.0)
-        return _checked(model, b, found.x, prices, -np.array(found.eqlin.marginals[:S]), tolerance, began)
+        if solution.status != 0:
+            raise SolverError(f"HiGHS: no solution of P_C(b) ({solution.message})")
+        display.tell("checking the answer of HiGHS")
+        prices = np.maximum(-np.array(solution.ineqlin.marginals), 0.0)
+        return _checked(model, b, solution.x, prices, -np.array(solution.eqlin.marginals[:S]), tolerance, began)
 
 
 def _checked(
@@ -199,6 +209,6 @@ def _infeasible(use: csr_array, b: Vector, equal: csr_array, right: Vector) -> s
     more = hstack([use, csr_array(-np.ones((b.size, 1)))])
     same = hstack([equal, csr_array((equal.shape[0], 1))])
     cost = np.append(np.zeros(use.shape[1]), 1.0)
-    found = linear_program(cost, csr_array(more), b, csr_array(same), right)
-    least = f"; all of them must rise by {found.fun:.4g} at least" if found.status == 0 else ""
+    rise = linear_program(cost, csr_array(more), b, csr_array(same), right)
+    least = f"; all of them must rise by {rise.fun:.4g} at least" if rise.status == 0 else ""
     return f"budget: no policy keeps within {b.tolist()}{least}"

@@ -116,21 +116,21 @@ def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str,
     outcome = w == csr_array(model.means.T) @ x
     balance = flow_matrix(model) @ x == 0
     problem = cp.Problem(cp.Maximize(g), [outcome, balance, cp.sum(x) == 1])
-    said = ""
+    reason = ""
     for options in settings:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 problem.solve(solver=solver, **options)
         except (cp.error.SolverError, cp.error.DCPError, ValueError) as error:
-            said = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {error}"
             continue
-        said = str(problem.status)
+        reason = str(problem.status)
         values = (x.value, outcome.dual_value, balance.dual_value)
         if all(value is not None and np.all(np.isfinite(value)) for value in values):
             occupancy, nu, gamma = (np.array(value, dtype=np.float64).reshape(-1) for value in values)
             return Claim(occupancy, (-nu,), gamma, solver)
-    raise SolverError(f"{solver}: no solution of the offline program ({said})")
+    raise SolverError(f"{solver}: no solution of the offline program ({reason})")
 
 
 def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
@@ -173,17 +173,17 @@ def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
         slopes.append(slope)
         rows.append(np.append(-(model.means @ slope), 1.0))
         levels.append(reward.value(w) - float(slope @ w))
-        found = linear_program(cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)])
-        if found.status != 0:
-            raise SolverError(f"HiGHS: the cutting-plane program was not solved ({found.message})")
-        x = np.maximum(found.x[:P], 0.0)
+        relaxed = linear_program(cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)])
+        if relaxed.status != 0:
+            raise SolverError(f"HiGHS: the cutting-plane program was not solved ({relaxed.message})")
+        x = np.maximum(relaxed.x[:P], 0.0)
         w = np.clip(model.means.T @ x / x.sum(), 0.0, 1.0)
-        theta = np.array(found.ineqlin.marginals) @ np.array(slopes)  # marginals are minus the multipliers
-        bias = -np.array(found.eqlin.marginals[:S])
+        theta = np.array(relaxed.ineqlin.marginals) @ np.array(slopes)  # marginals are minus the multipliers
+        bias = -np.array(relaxed.eqlin.marginals[:S])
         value = reward.value(w)
         if value > best:
             best, occupancy = value, x
-        if float(found.x[P]) - best <= tolerance:
+        if float(relaxed.x[P]) - best <= tolerance:
             break
     assert occupancy is not None
     return Claim(occupancy, (theta,), bias, "cutting planes")
@@ -199,11 +199,11 @@ class _Polytope:
 
     def best(self, scores: Vector) -> tuple[Vector, Vector, float]:
         """Return a vertex of the largest score, the bias and the gain."""
-        found = linear_program(-scores, A_eq=self._equal, b_eq=self._right)
-        if found.status != 0:
-            raise SolverError(f"HiGHS: the linear subproblem was not solved ({found.message})")
-        x = np.maximum(found.x, 0.0)
-        return x / x.sum(), -np.array(found.eqlin.marginals[: self._n]), -float(found.fun)
+        vertex = linear_program(-scores, A_eq=self._equal, b_eq=self._right)
+        if vertex.status != 0:
+            raise SolverError(f"HiGHS: the linear subproblem was not solved ({vertex.message})")
+        x = np.maximum(vertex.x, 0.0)
+        return x / x.sum(), -np.array(vertex.eqlin.marginals[: self._n]), -float(vertex.fun)
 
 
 def best_vertex(model: Model, scores: Vector) -> tuple[Vector, Vector]:

@@ -32,8 +32,9 @@ from equipoise.models.model import Model
 from equipoise.models.ring import ring
 from equipoise.models.riverswim import riverswim
 from equipoise.models.star import star
-from equipoise.offline.benchmark import Benchmark, policy_of, solve
+from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.offline.chains import long_run
+from equipoise.offline.policies import policy_of
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.rewards.balance import Balance
 from equipoise.rewards.base import Reward

@@ -31,8 +31,8 @@ from equipoise.agents.baselines import StationaryAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models.model import Model
 from equipoise.models.star import star
-from equipoise.offline.benchmark import policy_of
 from equipoise.offline.chains import long_run
+from equipoise.offline.policies import policy_of
 from equipoise.offline.stationary import best_stationary
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.rewards.balance import Balance
