@@ -12,7 +12,7 @@ import pytest
 
 from equipoise import rewards
 from equipoise.errors import RewardError
-from tests.rewards.battery import missing
+from tests.rewards.members import missing
 
 
 @numba.njit
