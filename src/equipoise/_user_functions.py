@@ -9,7 +9,6 @@ Called back means through ctypes: the loops run without Python's lock, and the c
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import inspect
 import linecache
@@ -88,12 +87,18 @@ class UserFunction:
         self._noted[0] = 0.0
         self._exception = None
 
-    def failure(self) -> tuple[Vector, BaseException | None] | None:
-        """The first point at which no finite answer came, with the exception raised there if there was one."""
+    def failure(self) -> tuple[Vector, Exception | None] | None:
+        """The first point at which no finite answer came, with the exception raised there if there was one.
+
+        An interrupt (Ctrl-C, an exit) that came while the function ran is no failure of it, and is raised here.
+        """
         if self._noted[0] == 0.0:
             return None
         point = self._noted[1:].copy()
         exception = self._exception
+        if exception is not None and not isinstance(exception, Exception):
+            self.forget()
+            raise exception
         if exception is None:
             try:
                 with np.errstate(all="ignore"):
@@ -114,10 +119,7 @@ class UserFunction:
                     f"it gives an array of shape {np.shape(result)}; {self._shape or 'a number'} is needed"
                 )
             answer[:] = result
-        except KeyboardInterrupt as error:  # it cannot go on from here: raised again as soon as the loop comes back
-            _thread.interrupt_main()
-            exception = error
-        except BaseException as error:
+        except BaseException as error:  # an interrupt as well: `failure` raises it again
             exception = error
         if exception is not None:
             answer[:] = np.nan

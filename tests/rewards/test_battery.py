@@ -1,4 +1,4 @@
-"""Every family keeps the contract of rewards; and what it does not ask of strangers: sharp constants, exact maximisers."""
+"""Every family keeps the contract of rewards, and more: sharp constants, exact maximisers."""
 
 from __future__ import annotations
 
@@ -135,10 +135,19 @@ def test_every_argument_is_an_attribute(reward: Reward):
 
 
 def test_fingerprints_tell_the_members_apart():
-    prints = [tuple(case.make().fingerprint()) for case in CASES.values()]
-    assert all(np.isfinite(part).all() or math.inf in part for part in prints)
-    assert [tuple(case.make().fingerprint()) for case in CASES.values()] == prints
-    assert len(set(prints)) == len(prints) - len(EQUAL_IN_VALUE)
+    prints = {name: case.make().fingerprint() for name, case in CASES.items()}
+    assert prints == {name: case.make().fingerprint() for name, case in CASES.items()}
+    assert len({tuple(numbers) for numbers in prints.values()}) == len(prints)
+    for name, numbers in prints.items():
+        K = CASES[name].make().n_outcomes
+        assert len(numbers) == 4 + 4 * (1 + K)
+
+
+def test_a_fingerprint_is_of_the_values_and_of_the_constants():
+    assert rewards.Quadratic([0.5, 0.5]).fingerprint() != rewards.Quadratic([0.5, 0.5 + 1e-6]).fingerprint()
+    anytime = rewards.Entropy(4).fingerprint()
+    assert np.isfinite(anytime).all()
+    assert anytime == rewards.Entropy(4).at(1000).fingerprint()
 
 
 def test_time_changes_nothing(reward: Reward):

@@ -300,7 +300,7 @@ class Custom(Reward):
         return Entry(wrapped, cached=False)
 
 
-def _told(name: str, point: Vector, exception: BaseException | None) -> RewardError:
+def _told(name: str, point: Vector, exception: Exception | None) -> RewardError:
     """The error that says where and how a function failed."""
     symbol = "theta" if name == "conjugate_argmax" else "w"
     if exception is None:
