@@ -52,10 +52,8 @@ class Weighted(Reward):
 
     def concave_expression(self, w):
         return self.params @ w
-
-    def arguments(self):
-        return {"weights": self.params.tolist()}
 '''
+
 
 PROGRAM = """
 import copy, pickle
