@@ -23,12 +23,10 @@ import numba
 import numpy as np
 from numba import carray, types
 from numba.core import errors
-from numpy.typing import NDArray
 
 from equipoise._announce import YOURS, compiling
 from equipoise._compile import Entry, float_pointer, inlined
-
-Vector = NDArray[np.float64]
+from equipoise._types import Vector
 
 _CALLBACK: Final = ctypes.CFUNCTYPE(
     None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p

@@ -324,7 +324,7 @@ def test_a_loop_ends_where_the_gradient_raises(compiled: bool, capfd):
     agent = eq.TocUCRL2(model.space, g, oracle=eq.oracles.FrankWolfe())
     capfd.readouterr()
     with pytest.raises(
-        RewardError, match="reward: at time .* it raises ArithmeticError: too much of outcome 0"
+        RewardError, match=r"reward: at time .* it raises ArithmeticError: too much of outcome 0"
     ) as caught:
         eq.simulate(model, agent, 10_000)
     assert str(caught.value.__cause__) == str(g.failure())

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from equipoise._compile import Entry, invoke
-from equipoise.rewards.base import Reward, Vector, Vertices
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, Vertices
 from equipoise.rewards.norms import dual, ones
 
 SLACK: Final = 1e-9
@@ -269,7 +269,7 @@ def _scale(reward: Reward, values: Vector) -> float:
     return max(1.0, float(np.abs(values).max()), reward.lipschitz * ones(reward.n_outcomes, reward.norm))
 
 
-def _worst(excess: NDArray[np.float64]) -> tuple[int, int]:
+def _worst(excess: Vector) -> tuple[int, int]:
     i, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
     return int(i), int(j)
 

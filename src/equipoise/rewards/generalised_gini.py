@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._ordered import ORDERED
-from equipoise.rewards.base import Reward, RewardKernels, Vector, Vertices, checked_vector, read_only
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy

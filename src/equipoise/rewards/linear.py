@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, final
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, Vector, checked_vector, read_only
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
 from equipoise.rewards.norms import check_norm, dual, length
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, Vector, checked_vector, read_only
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy

@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._checks import checked_distribution, checked_smoothing
-from equipoise.rewards.base import Reward, RewardKernels, Vector, read_only
+from equipoise.rewards.base import Reward, RewardKernels, read_only
 
 if TYPE_CHECKING:
     import cvxpy

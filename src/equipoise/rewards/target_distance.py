@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, Vector, Vertices, checked_unit_vector, read_only
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_unit_vector, read_only
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final, final
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, Vector, checked_unit_vector, read_only
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy

@@ -23,9 +23,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise._compile import Entry, invoke
+from equipoise._types import Vector
 from equipoise.errors import ContractError, EquipoiseError, RewardError
 from equipoise.rewards import audit
 from equipoise.rewards.base import Reward, RewardKernels
@@ -275,7 +275,7 @@ def _fixed(reward: Reward) -> Iterator[tuple[str, Reward]]:
         yield from ((f"at({t}): ", reward.at(t)) for t in _TIMES)
 
 
-def _points(reward: Reward, sampling: Sampling) -> tuple[audit.Samples, NDArray[np.float64]]:
+def _points(reward: Reward, sampling: Sampling) -> tuple[audit.Samples, Vector]:
     """Samples at which the reward is finite, and some theta."""
     points = audit.finite_part(audit.sampled(reward, sampling.samples, sampling.seed))
     few = audit.Samples(*(part[: 2 * _FEW] for part in points))
@@ -303,7 +303,7 @@ def _demand_same(
             raise ContractError(f"{clause}: {what} has the value {two} instead of {one} at w = {audit.show(w)}")
 
 
-def _neighbours(w: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+def _neighbours(w: Vector, step: float) -> Vector:
     """Each point moved by `step` along each axis, to both sides, within the box.
 
     A tangent to a beta-smooth g may be wrong by `slack` there, so a step of its root shows the gradient to about
@@ -313,12 +313,12 @@ def _neighbours(w: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     return np.asarray(np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, w.shape[1]))
 
 
-def _touching(reward: Reward, gradients: NDArray[np.float64]) -> NDArray[np.float64]:
+def _touching(reward: Reward, gradients: Vector) -> Vector:
     """Where a tangent comes closest to g: the maximisers of the conjugate at minus the gradients."""
     return np.array([np.clip(reward.conjugate_argmax(-gradient), 0.0, 1.0) for gradient in gradients])
 
 
-def _at_time(kernel: Entry, reward: Reward, t: int, x: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _at_time(kernel: Entry, reward: Reward, t: int, x: Vector, size: int) -> Vector:
     out = np.empty(size)
     invoke(kernel.address, t, x.copy(), reward.params, out)
     return out
