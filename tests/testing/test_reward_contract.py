@@ -29,7 +29,7 @@ def _value(t, n, w, params, out):
     if params[0] == ARGUMENT:
         w[0] = 0.5
     if params[0] == PARAMETERS:
-        params[1] = 0.5
+        params[1] += 1.0
     if params[0] == NAN and w[0] + w[1] == 2.0:
         out[0] = np.nan
     if params[0] == CLOCK and t < 1000:
