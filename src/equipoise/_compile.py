@@ -1,6 +1,6 @@
 """How kernels are compiled, cached on disk, and called through an address.
 
-Three things live here, and nothing else in the package touches numba's machinery.
+Three things live here; with `_user_functions` and `_announce`, nothing else touches numba's machinery.
 
 `kernel`
     numba's `njit`, with the cache kept in a folder of its own. numba keys a cached function on its own
@@ -16,7 +16,8 @@ Three things live here, and nothing else in the package touches numba's machiner
 `call_address`, `call_for_two`, `call_entry`
     The call of such an address from inside a kernel.
 
-Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder.
+Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder. ``EQUIPOISE_QUIET=1``
+silences the lines on stderr that say what is being compiled, see `_announce`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import os
 import shutil
 import sys
@@ -34,11 +36,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numba
-import numpy as np
 from llvmlite import ir
-from numba import carray, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from equipoise._announce import YOURS, compiling, nested, say, subject_of
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
@@ -119,7 +122,18 @@ def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., 
 class Entry:
     """A function on numbers and raw pointers, compiled when its address is first asked for.
 
-    The signature is a reward's, ``(t, n, x, params, out)``, unless another is given.
+    The signature is a reward's, ``(t, n, x, params, out)``, unless another is given. It is compiled from disk's cache
+    if its source is a file, wherever that file is. Copies are the entry itself; a pickle holds the name of its
+    function, and the code is compiled again, or read from the cache, where it is loaded.
+
+    Parameters
+    ----------
+    function : callable
+        The Python function.
+    cached : bool
+        Whether to keep the code on disk; in vain for a function that was typed in.
+    signature : numba signature
+        The types of its arguments.
     """
 
     def __init__(self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE) -> None:
@@ -132,60 +146,40 @@ class Entry:
     def address(self) -> int:
         """Where the compiled code is; valid for this process only."""
         if self._compiled is None:
-            with _own_cache():
+            subject = subject_of(self._function.__module__) if self._cached else YOURS
+            with _own_cache(), compiling(subject, kept=self._cached):
                 build = numba.cfunc(self._signature, cache=self._cached, error_model="numpy")
                 self._compiled = build(self._function)
         return int(self._compiled.address)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._function.__module__}.{self._function.__qualname__})"
+
+    def __copy__(self) -> Entry:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Entry:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Entry], tuple[Any, ...]]:
+        module, name = self._function.__module__, self._function.__qualname__
+        if getattr(sys.modules.get(module), name, None) is self:  # declared by a decorator, under that name
+            return _named_entry, (module, name)
+        return _entry_of, (self._function, self._cached, self._signature)
+
+
+def _named_entry(module: str, name: str) -> Entry:
+    named: Entry = getattr(importlib.import_module(module), name)
+    return named
+
+
+def _entry_of(function: Callable[..., None], cached: bool, signature: Any) -> Entry:
+    return Entry(function, cached=cached, signature=signature)
 
 
 def entry(function: Callable[..., None]) -> Entry:
     """Declare an `Entry`; as a decorator."""
     return Entry(function)
-
-
-def entry_from_arrays(function: Callable[..., Any], n_params: int, *, scalar: bool) -> Entry:
-    """Wrap a function of arrays ``f(x)`` or ``f(x, params)`` as an `Entry`, compiled in this process.
-
-    Raises
-    ------
-    numba.core.errors.NumbaError
-        When the function is not one that numba can compile.
-    """
-    inner = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
-    takes_params = inner.py_func.__code__.co_argcount > 1
-
-    if takes_params:
-
-        @numba.njit(error_model="numpy")
-        def call(x, params):  # type: ignore[no-untyped-def]
-            return inner(x, params)
-    else:
-
-        @numba.njit(error_model="numpy")
-        def call(x, params):  # type: ignore[no-untyped-def]
-            return inner(x)
-
-    # an exception cannot leave compiled code: what a function could not compute is not a number, and is noticed as such
-    if scalar:
-
-        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            try:
-                out[0] = call(carray(x, n), carray(params, n_params))
-            except Exception:
-                out[0] = np.nan
-    else:
-
-        def wrapped(t, n, x, params, out):  # type: ignore[no-untyped-def]
-            for k in range(n):
-                out[k] = np.nan
-            try:
-                result = call(carray(x, n), carray(params, n_params))
-                for k in range(n):
-                    out[k] = result[k]
-            except Exception:
-                out[0] = np.nan
-
-    return Entry(wrapped, cached=False)
 
 
 def _emit_call(context, builder, address, kinds, arguments, extra=()):  # type: ignore[no-untyped-def]
@@ -228,6 +222,16 @@ def call_for_two(typingctx, address, arguments):  # type: ignore[no-untyped-def]
     return two(types.int64, arguments), codegen
 
 
+@intrinsic
+def float_pointer(typingctx, address):  # type: ignore[no-untyped-def]
+    """An address as a pointer to floats."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
+
+    return _POINTER(types.int64), codegen
+
+
 @inlined
 def call_entry(address, t, x, params, out):  # type: ignore[no-untyped-def]
     """Call an `Entry` on float64 vectors."""
@@ -247,9 +251,10 @@ def once(what: str, run: Callable[[], None]) -> None:
         return
     _UNDER_WAY.add(what)
     began = time.perf_counter()
-    print(f"equipoise: compiling the {what}'s kernels, once for this version ...", file=sys.stderr, flush=True)
-    run()
-    print(f"equipoise: compiled in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    say(f"compiling the {what}'s kernels, once for this version ...")
+    with nested():
+        run()
+    say(f"compiled in {time.perf_counter() - began:.0f} s")
     with contextlib.suppress(OSError):
         marker.touch()
 

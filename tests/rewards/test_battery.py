@@ -1,4 +1,4 @@
-"""What every reward must satisfy, whatever its family."""
+"""Every family keeps the contract of rewards, and more: sharp constants, exact maximisers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from equipoise import rewards
 from equipoise.errors import RewardError
 from equipoise.rewards import Reward
 from equipoise.rewards.norms import dual, length
-from tests.rewards.battery import CASES, SMOOTH, grid, missing, points, vertices
+from equipoise.testing import REWARD_CLAUSES
+from equipoise.testing.reward import Sampling
+from tests.rewards.members import CASES, SMOOTH, grid, missing, points, vertices
 
+EXACT = Sampling(samples=600, slack=1e-12)  # for formulas written out; iterations need more slack
 quick = settings(max_examples=25, deadline=None)
 
 
@@ -40,45 +43,19 @@ def thetas(reward: Reward) -> st.SearchStrategy[np.ndarray]:
     return st.one_of(points(reward.n_outcomes, -reach, reach), points(reward.n_outcomes, -1.0, 1.0))
 
 
-def test_every_family_is_in_the_battery():
+def test_every_family_is_a_member():
     families = {type(case.make()).__name__ for case in CASES.values()}
     assert families == set(rewards.__all__) - {"Reward", "Custom"}
 
 
-def test_numerical_gradient(smooth: Reward):
-    @quick
-    @given(points(smooth.n_outcomes, 0.01, 0.99))
-    def check(w: np.ndarray) -> None:
-        # Central differences, once extrapolated: the error is of order h^4 and rounding of order 1e-16 / h.
-        gradient = smooth.gradient(w)
-        for k in range(w.size):
-            e = np.eye(w.size)[k]
-            slopes = [(smooth.value(w + h * e) - smooth.value(w - h * e)) / (2 * h) for h in (2e-4, 1e-4)]
-            numerical = (4 * slopes[1] - slopes[0]) / 3
-            assert gradient[k] == pytest.approx(numerical, abs=1e-7 * size(smooth))
-
-    if not isinstance(smooth, rewards.TargetSquared):
-        check()
+@pytest.mark.parametrize("clause", REWARD_CLAUSES.values(), ids=REWARD_CLAUSES)
+def test_contract(reward: Reward, clause):
+    clause(reward, EXACT)
 
 
-def test_supergradient_inequality(reward: Reward):
-    @quick
-    @given(points(reward.n_outcomes), points(reward.n_outcomes))
-    def check(u: np.ndarray, w: np.ndarray) -> None:
-        assert reward.value(u) <= reward.value(w) + reward.gradient(w) @ (u - w) + 1e-13 * size(reward)
-
-    check()
-
-
-def test_fenchel_young(reward: Reward):
-    @quick
-    @given(points(reward.n_outcomes), thetas(reward))
-    def check(w: np.ndarray, theta: np.ndarray) -> None:
-        assert reward.conjugate(theta) >= reward.value(w) + theta @ w - 1e-11 * size(reward)
-        theta = -reward.gradient(w)
-        assert reward.conjugate(theta) == pytest.approx(reward.value(w) + theta @ w, abs=1e-11 * size(reward))
-
-    check()
+def test_the_anytime_entropy_keeps_the_contract():
+    for clause in REWARD_CLAUSES.values():
+        clause(rewards.Entropy(4))
 
 
 def test_conjugate_argmax_lies_in_the_box_and_beats_a_grid(reward: Reward):
@@ -118,46 +95,11 @@ def test_conjugate_against_a_convex_solver(reward: Reward):
         assert reward.conjugate(theta.value) == pytest.approx(program.value, abs=2e-7 * size(reward))
 
 
-def test_expression_is_the_value(reward: Reward):
-    @quick
-    @given(points(reward.n_outcomes))
-    def check(w: np.ndarray) -> None:
-        expression = reward.concave_expression(cvxpy.Constant(w))
-        assert float(expression.value) == pytest.approx(reward.value(w), abs=1e-12 * size(reward))
-
-    check()
-    expression = reward.concave_expression(cvxpy.Variable(reward.n_outcomes))
-    assert expression.is_scalar()
-    assert expression.is_concave()
-    assert not reward.piecewise_linear or (-expression).is_pwl()
-
-
-def test_lipschitz(reward: Reward):
-    @quick
-    @given(points(reward.n_outcomes), points(reward.n_outcomes))
-    def check(u: np.ndarray, w: np.ndarray) -> None:
-        bound = reward.lipschitz * length(u - w, reward.norm)
-        assert abs(reward.value(u) - reward.value(w)) <= bound + 1e-13 * size(reward)
-        assert length(reward.gradient(w), dual(reward.norm)) <= reward.lipschitz * (1 + 1e-12)
-
-    check()
-
-
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.tight])
 def test_lipschitz_constant_is_attained(name: str):
     reward = CASES[name].make()
     steepest = max(length(reward.gradient(w), dual(reward.norm)) for w in vertices(reward.n_outcomes))
     assert steepest == pytest.approx(reward.lipschitz, rel=1e-12)
-
-
-def test_smoothness(smooth: Reward):
-    @quick
-    @given(points(smooth.n_outcomes), points(smooth.n_outcomes))
-    def check(u: np.ndarray, w: np.ndarray) -> None:
-        change = length(smooth.gradient(u) - smooth.gradient(w), dual(smooth.norm))
-        assert change <= smooth.smoothness * length(u - w, smooth.norm) * (1 + 1e-12) + 1e-13 * size(smooth)
-
-    check()
 
 
 def test_smoothness_constant_is_attained(smooth: Reward):
@@ -170,36 +112,6 @@ def test_smoothness_constant_is_attained(smooth: Reward):
     assert fastest == pytest.approx(smooth.smoothness, rel=1e-4, abs=1e-12)
 
 
-def test_vertices_hold_every_supergradient(reward: Reward):
-    if reward.vertices is None:
-        return
-    base, coordinate, scale = reward.vertices
-    slack = bool((scale == 0.0).any())
-
-    @quick
-    @given(points(reward.n_outcomes))
-    def check(w: np.ndarray) -> None:
-        # Each coordinate has at most one vertex of its own: the weights can be read off.
-        rest = reward.gradient(w) - base
-        weights = np.array([rest[k] / s if s else 0.0 for k, s in zip(coordinate, scale, strict=True)])
-        assert np.all(weights >= 0.0)
-        assert weights.sum() <= 1.0 + 1e-12
-        assert slack or weights.sum() == pytest.approx(1.0)
-        rebuilt = base.copy()
-        np.add.at(rebuilt, coordinate, weights * scale)
-        assert rebuilt == pytest.approx(reward.gradient(w), abs=1e-12)
-
-    check()
-
-
-def test_arguments_rebuild_the_reward(reward: Reward):
-    again = type(reward)(**json.loads(json.dumps(reward.arguments())))
-    assert repr(again) == repr(reward)
-    assert np.array_equal(again.params, reward.params)
-    for name in ("n_outcomes", "norm", "lipschitz", "smoothness", "piecewise_linear"):
-        assert getattr(again, name) == getattr(reward, name)
-
-
 def test_wrong_vectors_are_refused(reward: Reward):
     K = reward.n_outcomes
     for method in (reward.value, reward.gradient, reward.conjugate_argmax, reward.conjugate):
@@ -207,6 +119,35 @@ def test_wrong_vectors_are_refused(reward: Reward):
             method(np.zeros(K + 1))
         with pytest.raises(RewardError, match=r"\[0\]"):
             method(np.full(K, np.nan))
+
+
+def test_arguments_survive_json(reward: Reward):
+    assert repr(type(reward)(**json.loads(json.dumps(reward.arguments())))) == repr(reward)
+
+
+def test_every_argument_is_an_attribute(reward: Reward):
+    for name, value in reward.arguments().items():
+        attribute = getattr(reward, name)
+        assert np.array_equal(attribute, value)
+        assert not isinstance(attribute, np.ndarray) or (
+            attribute.dtype == np.float64 and not attribute.flags.writeable
+        )
+
+
+def test_fingerprints_tell_the_members_apart():
+    prints = {name: case.make().fingerprint() for name, case in CASES.items()}
+    assert prints == {name: case.make().fingerprint() for name, case in CASES.items()}
+    assert len({tuple(numbers) for numbers in prints.values()}) == len(prints)
+    for name, numbers in prints.items():
+        K = CASES[name].make().n_outcomes
+        assert len(numbers) == 4 + 4 * (1 + K)
+
+
+def test_a_fingerprint_is_of_the_values_and_of_the_constants():
+    assert rewards.Quadratic([0.5, 0.5]).fingerprint() != rewards.Quadratic([0.5, 0.5 + 1e-6]).fingerprint()
+    anytime = rewards.Entropy(4).fingerprint()
+    assert np.isfinite(anytime).all()
+    assert anytime == rewards.Entropy(4).at(1000).fingerprint()
 
 
 def test_time_changes_nothing(reward: Reward):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import pickle
+import threading
 
 import cvxpy
 import numba
 import numpy as np
 import pytest
 
+import equipoise as eq
 from equipoise import rewards
 from equipoise.errors import RewardError
-from tests.rewards.battery import missing
+from equipoise.testing import check_reward
+from tests.rewards.members import missing
 
 
 @numba.njit
@@ -143,7 +148,8 @@ def test_wrong_size_is_refused():
 
 
 def uncompilable(w):
-    return json.dumps(w)
+    text = json.dumps(w.tolist())
+    return float(text.count(","))
 
 
 def in_place(w):
@@ -160,14 +166,26 @@ def in_place(w):
         ({"gradient": lambda w: 2.0 * (0.5 - w)}, "gradient: not a supergradient"),
         ({"gradient": lambda w: (0.5 - w) / w}, "gradient: at w = .* it must be finite"),
         ({"gradient": lambda w: np.zeros(2)}, r"gradient: it gives an array of shape \(2,\); \(3,\)"),
-        ({"gradient": lambda w: np.zeros(4)[5:] @ w}, "gradient: numba cannot compile it"),
+        ({"gradient": lambda w: np.zeros(3) @ w}, r"gradient: it gives an array of shape \(\); \(3,\)"),
         ({"lipschitz": 0.8}, r"lipschitz: got 0.8, but at w = .* length 0.866025"),
         ({"lipschitz": 0.5, "norm": math.inf}, "lipschitz: got 0.5"),
         ({"smoothness": 0.9}, "smoothness: got 0.9, but between .* the gradient changes by"),
-        ({"value": uncompilable}, "value: numba cannot compile it: .+"),
+        (
+            {"value": uncompilable},
+            r"value: numba cannot compile it, line \d+ of test_custom.py, `text = json.dumps\(w.tolist\(\)\)`: "
+            "Unknown attribute 'dumps' .* compiled=False",
+        ),
         ({"value": lambda w: w}, r"value: it gives an array of shape \(3,\); a number is needed"),
-        ({"value": math.sqrt}, "value: numba cannot compile it"),
-        ({"value": in_place}, "value: it changes its arguments"),
+        ({"value": math.sqrt}, r"value: at w = \[0.5, 0.5, 0.5\] it raises TypeError: only .* converted"),
+        ({"value": sum}, "value: numba cannot compile it, .*sum.* is no Python function"),
+        ({"value": in_place}, r"value: at \[.*\] it changes its argument in place"),
+        ({"value": lambda w: "high"}, "value: it gives 'high'; a number is needed"),
+        ({"gradient": lambda w: [0.5 - w[0], "x", None]}, "gradient: "),
+        ({"compiled": 1}, "compiled: got 1; True or False"),
+        ({"vertices": [0.0, 1.0]}, "vertices: got .* base, coordinate and scale"),
+        ({"vertices": ([0.0] * 3, [3], [1.0])}, r"vertices.coordinate\[0\]: got 3; a whole number from 0 to 2"),
+        ({"vertices": ([0.0] * 2, [1], [1.0])}, "vertices.base: got 2 entries; 3"),
+        ({"vertices": ([0.0] * 3, [0, 1, 2], [1.0] * 3)}, "vertices: the supergradient .* is no point"),
         ({"value": 3.0}, "value: got 3.0; a function is needed"),
         ({"lipschitz": 0.0}, "lipschitz: got 0.0"),
         ({"smoothness": -1.0}, "smoothness: got -1.0"),
@@ -181,6 +199,8 @@ def test_refusals(change: dict[str, object], message: str):
     with pytest.raises(RewardError, match=message) as caught:
         rewards.Custom(**{**RIGHT, **change})
     assert "\n" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 700
 
 
 def test_a_smoothness_for_the_wrong_norm_is_found():
@@ -199,3 +219,246 @@ def test_a_smoothness_for_the_wrong_norm_is_found():
 def test_checks_can_be_left_out():
     g = rewards.Custom(**{**RIGHT, "lipschitz": 0.1}, samples=0)
     assert g.lipschitz == 0.1
+
+
+# Why a function is not taken -----------------------------------------------------------------------------
+
+
+def text_in_an_array(w):
+    out = np.zeros(3)
+    out[:] = w
+    out[0] = float("nan") if w[0] > 2 else json.loads("0.5")
+    return out
+
+
+def other_exception(w):
+    try:
+        return w[0]
+    except KeyError:
+        return 0.0
+
+
+def sometimes_nothing(w):
+    return w[0] if w[0] > 0.1 else None
+
+
+def with_statement(w):
+    with threading.Lock() as held:
+        return 0.0 * held
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (other_exception, "line .* of test_custom.py, `except KeyError:`: .*limited to <class 'Exception'>"),
+        (sometimes_nothing, "what it returns is of numba's type OptionalType.float64.; a number is needed"),
+        (with_statement, "with_statement, line .* of test_custom.py: The 'with .context manager.* is not supported"),
+    ],
+)
+def test_numbas_reason_is_given(value, message: str):
+    with pytest.raises(RewardError, match=f"value: numba cannot compile it, {message}"):
+        rewards.Custom(**RIGHT | {"value": value})
+
+
+def test_a_default_is_no_second_argument():
+    g = rewards.Custom(1, lambda w, scale=2.0: scale * w[0], lambda w: np.full(1, 2.0), 2, 2.0, 0.0, params=[7.0])
+    assert g.value([0.5]) == 1.0
+
+
+# Exceptions ----------------------------------------------------------------------------------------------
+
+
+def raising(w):
+    if w[0] == 0.0:
+        raise ValueError("nothing sold")
+    return 1.0 - 0.5 * np.sum((w - 0.5) ** 2)
+
+
+def raising_gradient(w):
+    if w[0] > 0.9:
+        raise ArithmeticError("too much")
+    return 0.5 - w
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_exception_is_reported_as_such(compiled: bool):
+    with pytest.raises(RewardError, match=r"value: at w = \[0, .*\] it raises ValueError: nothing sold") as caught:
+        rewards.Custom(**RIGHT | {"value": raising, "compiled": compiled})
+    assert isinstance(caught.value.__cause__, ValueError)
+    g = rewards.Custom(**RIGHT | {"value": raising, "compiled": compiled}, samples=0)
+    assert g.failure() is None
+    with pytest.raises(RewardError, match=r"value: at w = \[0, 0.5, 1\] it raises ValueError: nothing sold"):
+        g.value([0.0, 0.5, 1.0])
+    assert g.value([0.5] * 3) == 1.0
+    assert g.failure() is None  # of the last call
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("smoothness", [1.0, None])
+def test_an_exception_within_an_iteration_is_not_lost(compiled: bool, smoothness: float | None):
+    change = {"gradient": raising_gradient, "compiled": compiled, "smoothness": smoothness}
+    g = rewards.Custom(**RIGHT | change, samples=0)
+    with pytest.raises(RewardError, match=r"gradient: at w = \[.*\] it raises ArithmeticError: too much"):
+        g.conjugate_argmax([0.5, 0.0, 0.0])
+    assert g.conjugate_argmax([-0.2, 0.0, 0.0]) == pytest.approx([0.3, 0.5, 0.5], abs=1e-5)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("K", [1, 3])
+@pytest.mark.parametrize("smoothness", [0.0, 1.0, None])
+def test_a_gradient_that_is_not_a_number_gives_no_maximiser(compiled: bool, K: int, smoothness: float | None):
+    g = rewards.Custom(K, lambda w: np.nan * w[0], lambda w: np.nan * w, 2, 1.0, smoothness, samples=0)
+    assert np.isnan(g.conjugate_argmax([0.25] * K)).any()
+    assert "it is not finite" in str(g.failure())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_loop_ends_where_the_gradient_raises(compiled: bool, capfd):
+    def gradient(w):
+        if w[0] > 0.6:
+            raise ArithmeticError("too much of outcome 0")
+        return np.array([1.0, 0.0])
+
+    g = rewards.Custom(2, lambda w: w[0], gradient, 2, 1.0, 0.0, samples=0, compiled=compiled)
+    model = eq.models.bandit(2)
+    agent = eq.TocUCRL2(model.space, g, oracle=eq.oracles.FrankWolfe())
+    capfd.readouterr()
+    with pytest.raises(
+        RewardError, match=r"reward: at time .* it raises ArithmeticError: too much of outcome 0"
+    ) as caught:
+        eq.simulate(model, agent, 10_000)
+    assert str(caught.value.__cause__) == str(g.failure())
+    assert isinstance(caught.value.__cause__.__cause__, ArithmeticError)
+    assert "Exception ignored" not in capfd.readouterr().err
+
+
+# Plain Python --------------------------------------------------------------------------------------------
+
+
+def test_functions_that_numba_cannot_take_run_uncompiled():
+    table = {"weights": [1.0, 2.0]}
+
+    def value(w):
+        return float(sum(a * b for a, b in zip(table["weights"], json.loads(json.dumps(w.tolist())), strict=True)))
+
+    g = rewards.Custom(2, value, lambda w: table["weights"], 2, math.sqrt(5.0), 0.0, compiled=False)
+    assert g.value([0.5, 0.25]) == 1.0
+    assert g.gradient([0.5, 0.25]).tolist() == [1.0, 2.0]
+    assert g.conjugate_argmax([-1.5, -1.5]).tolist() == [0.0, 1.0]
+    assert "compiled=False" in repr(g)
+    check_reward(g)
+
+
+class Goal:
+    def __init__(self, at: float) -> None:
+        self.at = at
+
+    def value(self, w, params):
+        return params[0] - 0.5 * np.sum((w - self.at) ** 2)
+
+    def gradient(self, w):
+        return self.at - w
+
+
+def test_bound_methods_and_parameters_run_uncompiled():
+    goal = Goal(0.5)
+    g = rewards.Custom(3, goal.value, goal.gradient, 2, math.sqrt(0.75), 1.0, params=[1.0], compiled=False)
+    assert g.value([0.5, 0.5, 0.0]) == 0.875
+
+
+ORACLES = {
+    "frank-wolfe": lambda: eq.oracles.FrankWolfe(),
+    "gradient-descent": lambda: eq.oracles.TunedGradientDescent(),
+    "mirror-descent": lambda: eq.oracles.TunedMirrorDescent(eq.oracles.EuclideanBall(), 300),
+    "doubling": lambda: eq.oracles.Doubling(eq.oracles.EuclideanBall()),
+}
+
+
+@pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
+def test_uncompiled_functions_give_the_same_trajectory(oracle):
+    model = eq.models.star(3, 2)
+    ends = []
+    for compiled in (True, False):
+        agent = eq.TocUCRL2(model.space, rewards.Custom(**RIGHT, compiled=compiled), oracle=oracle())
+        eq.simulate(model, agent, 200, seed=3)
+        agent.observe([0.0, 0.0, 0.0], model.start if agent.act(agent.state) < 0 else agent.state)
+        ends.append((agent.average, agent.theta))
+    assert np.array_equal(ends[0][0], ends[1][0])
+    assert ends[0][1] == pytest.approx(ends[1][1], abs=1e-12)
+
+
+def test_an_interrupt_inside_a_function_is_not_swallowed():
+    interrupted = []
+
+    def gradient(w):
+        if interrupted:
+            raise KeyboardInterrupt
+        return 0.5 - w
+
+    g = rewards.Custom(**RIGHT | {"gradient": gradient, "compiled": False})
+    interrupted.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        g.gradient([0.5] * 3)
+
+
+# Copies --------------------------------------------------------------------------------------------------
+
+
+def plain_value(w):
+    return 1.0 - 0.5 * np.sum((w - 0.5) ** 2)
+
+
+def plain_gradient(w):
+    return 0.5 - w
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))], ids=["copy", "deepcopy", "pickle"]
+)
+def test_copies(compiled: bool, twin):
+    g = rewards.Custom(3, plain_value, plain_gradient, 2, math.sqrt(0.75), 1.0, compiled=compiled)
+    other = twin(g)
+    assert other is not g
+    assert other.value([0.5, 0.5, 0.0]) == 0.875
+    assert other.conjugate_argmax([0.1, 0.0, -0.7]) == pytest.approx([0.6, 0.5, 0.0], abs=1e-9)
+    assert repr(other) == repr(g)
+    assert other.fingerprint() == g.fingerprint()
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))], ids=["copy", "deep", "pickle"]
+)
+def test_copies_of_agents_go_on_alike(compiled: bool, twin):
+    model = eq.models.star(3, 2)
+    g = rewards.Custom(3, plain_value, plain_gradient, 2, math.sqrt(0.75), 1.0, compiled=compiled)
+    agent = eq.TocUCRL2(model.space, g)
+    eq.simulate(model, agent, 100, seed=1)
+    other = twin(agent)
+    for one in (agent, other):
+        eq.simulate(model, one, 100, seed=1)
+    assert np.array_equal(agent.average, other.average)
+    assert np.array_equal(agent.theta, other.theta)
+
+
+def test_a_function_that_cannot_be_pickled_is_named(monkeypatch):
+    monkeypatch.delitem(__import__("sys").modules, "cloudpickle", raising=False)
+    g = rewards.Custom(3, plain_value, lambda w: 0.5 - w, 2, math.sqrt(0.75), 1.0)
+    with pytest.raises(RewardError, match=r"gradient: <function .* cannot be pickled .*top level of a module"):
+        pickle.dumps(g)
+    assert copy.deepcopy(g).value([0.5] * 3) == 1.0
+
+
+def test_vertices_open_the_entropic_maps():
+    def gradient(w):
+        out = np.zeros(3)
+        out[np.argmin(w)] = 1.0
+        return out
+
+    vertices = (np.zeros(3), np.arange(3), np.ones(3))
+    g = rewards.Custom(3, lambda w: np.min(w), gradient, math.inf, 1.0, vertices=vertices)
+    built_in = rewards.BottomSum(3, 1)
+    assert all(map(np.array_equal, g.vertices, built_in.vertices))
+    assert repr(eq.oracles.choice.fitting_oracle(g)) == repr(eq.oracles.choice.fitting_oracle(built_in))
+    check_reward(g)

@@ -355,10 +355,12 @@ class TocUCRL2(Agent):
         if reason == NOT_CONVERGED:
             raise not_converged(self._work, self._rules.sweep_limit, self._rules.relaxation)
         if reason == NOT_FINITE:
+            failure = self.reward.failure()
             raise RewardError(
                 f"reward: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
                 f"{self.theta.tolist()}; the gradient or the conjugate of {self.reward!r} is not finite"
-            )
+                f"{'' if failure is None else f' ({failure})'}"
+            ) from failure
         if reason == POOL_FULL:
             self._counts = with_room(self._counts)
         elif reason == RECORDS_FULL:

@@ -13,11 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from equipoise.cli import problem as words
-<<<<<<< HEAD
 from equipoise.cli.allowing import With
-=======
 from equipoise.models.labels import Label, text
->>>>>>> models
 from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final, final
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -73,9 +74,14 @@ class Balance(Reward):
     piecewise_linear = True
 
     def __init__(self, target: ArrayLike) -> None:
-        self.params = self.target = checked_unit_vector(target, "target")
+        self.params = checked_unit_vector(target, "target")
         self.n_outcomes = self.params.size
         self.lipschitz = 0.5 * math.sqrt(self.n_outcomes)
+
+    @property
+    def target(self) -> Vector:
+        """The proportions wanted."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

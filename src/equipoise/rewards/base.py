@@ -10,6 +10,46 @@ is also a gradient of g* at theta. beta-smooth means ||grad g(u) - grad g(w)||_*
 A reward is three compiled entries, ``value``, ``gradient`` and ``conjugate_argmax``, all of the signature
 ``(t, n, x, params, out)``, and a vector of parameters that they read. The loops call these entries; the
 methods of the class call the same ones, so there is one piece of code for each formula.
+
+A reward of your own
+--------------------
+For one program, `Custom` takes plain functions. For a family with parameters, write one file, inside or outside of
+this package::
+
+    from equipoise.rewards.base import Reward, RewardKernels, checked_vector, entry
+
+    @entry
+    def _value(t, n, w, params, out):  # w, params, out: raw pointers, read and written by index
+        out[0] = 0.0
+        for k in range(n):
+            out[0] += params[k] * w[k]
+
+    ...  # in the same way `_gradient`, which writes n numbers, and `_conjugate_argmax`, a maximiser of g(w) + theta.w
+
+    _KERNELS = RewardKernels(_value, _gradient, _conjugate_argmax)
+
+    class Weighted(Reward):
+        norm, smoothness, piecewise_linear = 1.0, 0.0, True
+
+        def __init__(self, weights):
+            self.params = checked_vector(weights, "weights")
+            self.n_outcomes = self.params.size
+            self.lipschitz = float(abs(self.params).max())
+
+        @property
+        def weights(self):  # every argument of the constructor is an attribute
+            return self.params
+
+        @property
+        def kernels(self):
+            return _KERNELS
+
+        def concave_expression(self, w):
+            return self.params @ w
+
+Its entries are compiled on first use and kept on disk, like those of the package. numba looks at the entry's own file
+for changes: a helper that an entry calls should stand in the same file. Then
+`equipoise.testing.check_reward(Weighted([1.0, 2.0]))` tells whether all that is declared holds.
 """
 
 from __future__ import annotations
@@ -21,7 +61,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._compile import Entry, invoke
+from equipoise._compile import Entry, entry, invoke
 from equipoise._component import Component
 from equipoise._numbers import real
 from equipoise._types import Vector
@@ -29,6 +69,21 @@ from equipoise.errors import RewardError
 
 if TYPE_CHECKING:
     import cvxpy
+
+__all__ = [
+    "Reward",
+    "RewardKernels",
+    "Vertices",
+    "checked_number",
+    "checked_unit_vector",
+    "checked_vector",
+    "entry",
+    "read_only",
+]
+
+_FINGERPRINT_POINTS = 4
+_FINGERPRINT_TIME = 1000  # at which a reward that changes with time is looked at
+_GOLDEN = 0.6180339887498949  # multiples of it, without their whole part, spread evenly over [0, 1]
 
 
 class RewardKernels(NamedTuple):
@@ -116,10 +171,38 @@ class Reward(Component, abc.ABC):
         return self.value(w) + float(theta @ w)
 
     def fingerprint(self) -> list[float]:
-        """A few of its values and gradients, by which another reward can be told from it."""
-        points = np.random.default_rng(self.n_outcomes).random((3, self.n_outcomes))
-        reward = self.at(_FOREVER)
-        return [number for w in points for number in (reward.value(w), *reward.gradient(w).tolist())]
+        """Numbers that tell this reward from others: its constants, and g and a supergradient at a few fixed points.
+
+        A saved agent keeps them, so that one with a `Custom` reward is not loaded with another. Compare with a
+        tolerance (a relative 1e-9 is good): on another machine a logarithm may differ in its last bit.
+
+        Returns
+        -------
+        list of float
+            K, the norm, L, beta (-1 if not smooth), then g and its supergradient at four points inside the box, the
+            same for every reward of K outcomes. A reward that changes with time is the one in force at time 1000.
+
+        Examples
+        --------
+        >>> from equipoise.rewards import Linear
+        >>> Linear([3.0, -4.0]).fingerprint()[:4]
+        [2.0, 2.0, 5.0, 0.0]
+        """
+        fixed = self.at(_FINGERPRINT_TIME)
+        beta = -1.0 if fixed.smoothness is None else fixed.smoothness
+        numbers = [float(self.n_outcomes), fixed.norm, fixed.lipschitz, beta]
+        for i in range(_FINGERPRINT_POINTS):
+            w = (np.arange(1.0, self.n_outcomes + 1.0) * (i + 1.0) * _GOLDEN) % 1.0
+            numbers += [fixed.value(w), *fixed.gradient(w).tolist()]
+        return [float(number) for number in numbers]
+
+    def failure(self) -> RewardError | None:
+        """What went wrong inside a kernel, where it could not be raised; None if nothing is known.
+
+        A loop only sees that theta is not finite. An agent that comes back with that asks here for the reason: the
+        function of a `Custom` reward that raised, its exception and the point.
+        """
+        return None
 
     def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
         out = np.empty(size)
@@ -152,6 +235,17 @@ def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
     if wrong.size:
         raise RewardError(f"{name}[{wrong[0]}]: got {vector[wrong[0]]}; a finite number is needed")
     return vector
+
+
+def read_only(x: Vector) -> Vector:
+    """A view of a vector through which it cannot be changed.
+
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    view = x.view()
+    view.flags.writeable = False
+    return view
 
 
 def checked_unit_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
+from equipoise._types import Vector
 from equipoise.rewards._checks import checked_distribution, checked_smoothing
-from equipoise.rewards.base import Reward, RewardKernels
+from equipoise.rewards.base import Reward, RewardKernels, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -81,13 +82,18 @@ class CrossEntropy(Reward):
     smoothness: float
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
-        q = self.target = checked_distribution(target, "target")
+        q = checked_distribution(target, "target")
         self.n_outcomes = q.size
         self.mu = checked_smoothing(mu)
         scale = math.log1p(1.0 / self.mu)
         self.params = np.concatenate(([self.mu, scale], q))
         self.lipschitz = float(q.max()) / (scale * self.mu)
         self.smoothness = self.lipschitz / self.mu
+
+    @property
+    def target(self) -> Vector:
+        """The distribution whose support must be covered."""
+        return read_only(self.params[2:])
 
     @property
     def kernels(self) -> RewardKernels:
@@ -98,4 +104,4 @@ class CrossEntropy(Reward):
         """The target's mean of the logarithms, scaled."""
         import cvxpy
 
-        return (self.params[2:] / self.params[1]) @ cvxpy.log(1.0 + w / self.mu)
+        return (self.target / self.params[1]) @ cvxpy.log(1.0 + w / self.mu)

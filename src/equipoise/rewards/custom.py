@@ -2,10 +2,10 @@
 
 `value(w)` returns a number and `gradient(w)` a supergradient, an array of K numbers; either may take the
 parameters as a second argument, ``value(w, params)``. They are compiled by numba, so they may use numpy and
-loops, and no Python objects.
+loops, and no Python objects. Functions that numba cannot take run with ``compiled=False``, in plain Python and slower.
 
 What is declared is checked, on random points of [0,1]^K among which are faces, vertices and close
-neighbours; see `_audit`. A check on samples cannot prove concavity, but it finds the usual slips: a sign, a
+neighbours; see `audit`. A check on samples cannot prove concavity, but it finds the usual slips: a sign, a
 factor, a constant that belongs to another norm.
 
 `conjugate_argmax(theta)` may be left out. Then it is computed, see `_ascent`: for smooth g up to a gap of
@@ -15,43 +15,53 @@ the best point found is the answer. `FrankWolfe` never asks for it, the descent 
 a closed form if there is one.
 
 `expression(w)` takes and gives a cvxpy expression; only the offline program needs it.
+
+Where a function raises, or is not finite, inside a loop, theta becomes NaN and the loop ends; `failure` then tells
+which function it was, at which point, and what it raised.
 """
 
 from __future__ import annotations
 
+import pickle
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numba import carray
 from numpy.typing import ArrayLike
 
-from equipoise._compile import Entry, entry_from_arrays, invoke
+from equipoise._compile import Entry
 from equipoise._numbers import SEEDS
 from equipoise._types import Vector
+from equipoise._user_functions import CannotCompileError, UserFunction
 from equipoise.errors import RewardError
+from equipoise.rewards import audit
 from equipoise.rewards._ascent import cutting_ascent, smooth_ascent
-from equipoise.rewards._audit import audit, audit_conjugate
 from equipoise.rewards._checks import checked_count
-from equipoise.rewards.base import Reward, RewardKernels, checked_number, checked_vector
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_number, checked_vector
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
     import cvxpy
 
-_ITERATIONS = 20_000
-_TOLERANCE = 1e-10
+_ITERATIONS: Final = 20_000
+_TOLERANCE: Final = 1e-10
+_NAMES: Final = ("value", "gradient", "conjugate_argmax")
 
 
 @final
 class Custom(Reward):
     """A concave reward made of your functions.
 
-    Parameters ---------- n_outcomes : int
+    Parameters
+    ----------
+    n_outcomes : int
         K.
     value, gradient : callable
         ``value(w)`` or ``value(w, params)`` gives a number, ``gradient`` alike a supergradient of K
-        numbers. Plain Python functions or numba's; they are compiled here.
+        numbers. Plain Python functions or numba's; they are compiled here. The second argument is given to
+        functions that have one without a default.
     norm : float
         1, 2 or infinity: the norm of the two constants.
     lipschitz : float
@@ -69,6 +79,17 @@ class Custom(Reward):
         How many random points the checks use; 0 for none.
     seed : int
         Where these points come from.
+    vertices : Vertices or (base, coordinate, scale), optional
+        A simplex that holds every supergradient, see `equipoise.rewards.base.Vertices`: for the entropic mirror maps.
+    compiled : bool
+        False: the functions run in plain Python and may do anything. Each call then costs about 4
+        microseconds more (for three outcomes), and a simulation some 15 (`FrankWolfe`) to 20 times as long
+        (`TunedGradientDescent`, smooth g, maximiser iterated).
+
+    Notes
+    -----
+    `copy.copy` and `copy.deepcopy` share the compiled code. `pickle` keeps the functions, which must then be defined
+    at the top level of a module, and compiles them again where they are loaded.
 
     Examples
     --------
@@ -100,30 +121,46 @@ class Custom(Reward):
         params: ArrayLike | None = None,
         samples: int = 200,
         seed: int = 0,
+        vertices: Vertices | tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        compiled: bool = True,
     ) -> None:
         self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 1)
         self.norm = check_norm(norm)
         self.lipschitz = checked_number(lipschitz, "lipschitz", 0.0)
         self.smoothness = None if smoothness is None else checked_number(smoothness, "smoothness", -1e-300)
         self.params = np.zeros(0) if params is None else checked_vector(params, "params")
-        checked_count(samples, "samples", 0)
-        checked_count(seed, "seed", 0, SEEDS)
+        self.samples = checked_count(samples, "samples", 0)
+        self.seed = checked_count(seed, "seed", 0, SEEDS)
+        self.vertices = None if vertices is None else _checked_vertices(vertices, self.n_outcomes)
+        if not isinstance(compiled, bool):
+            raise RewardError(f"compiled: got {compiled!r}; True or False is needed")
+        self.compiled = compiled
+        self._sources = (value, gradient, conjugate_argmax)
         self._expression = expression
-        value_entry = _compiled(value, "value", self.n_outcomes, self.params, scalar=True)
-        gradient_entry = _compiled(gradient, "gradient", self.n_outcomes, self.params, scalar=False)
-        points = audit(self, value_entry, gradient_entry, samples, seed) if samples else None
-        if conjugate_argmax is None:
-            argmax_entry = self._iterated(value_entry, gradient_entry)
-        else:
-            argmax_entry = _compiled(conjugate_argmax, "conjugate_argmax", self.n_outcomes, self.params, scalar=False)
-        self._kernels = RewardKernels(value_entry, gradient_entry, argmax_entry)
-        if conjugate_argmax is not None and points is not None:
-            audit_conjugate(self, argmax_entry, points, seed)
+        self._functions: tuple[UserFunction, ...] = ()
+        self._kernels: RewardKernels | None = None
+        for name, function, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
+            if name != "conjugate_argmax" or function is not None:
+                _check_shape(function, name, self.n_outcomes, self.params, shape)
+        self._build()
+        if self.samples:
+            self._check()
 
     @property
     def kernels(self) -> RewardKernels:
-        """The compiled entries."""
+        """The entries of the functions."""
+        if self._kernels is None:  # loaded from a pickle
+            self._build()
+        assert self._kernels is not None
         return self._kernels
+
+    def failure(self) -> RewardError | None:
+        """What a function raised inside a loop, or where it was not finite; None if it did neither."""
+        for name, function in zip(_NAMES, self._functions, strict=False):
+            failure = function.failure()
+            if failure is not None:
+                return _told(name, *failure)
+        return None
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The user's expression of `w`."""
@@ -144,8 +181,74 @@ class Custom(Reward):
     def __repr__(self) -> str:
         return (
             f"Custom(n_outcomes={self.n_outcomes}, norm={self.norm}, lipschitz={self.lipschitz}, "
-            f"smoothness={self.smoothness})"
+            f"smoothness={self.smoothness}{'' if self.compiled else ', compiled=False'})"
         )
+
+    def __copy__(self) -> Custom:
+        twin = object.__new__(Custom)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
+        twin = self.__copy__()
+        twin.params = self.params.copy()
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name, function in zip((*_NAMES, "expression"), (*self._sources, self._expression), strict=True):
+            _check_pickling(name, function)
+        return self.__dict__ | {"_functions": (), "_kernels": None}
+
+    def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
+        """Call an entry, and raise what a function raised."""
+        for function in self._functions:
+            function.forget()
+        out = super()._call(kernel, x, name, size)
+        if not np.all(np.isfinite(out)):
+            failure = self.failure()
+            if failure is not None and failure.__cause__ is not None:
+                raise failure
+        return out
+
+    def _shapes(self) -> tuple[tuple[int, ...], ...]:
+        return (), (self.n_outcomes,), (self.n_outcomes,)
+
+    def _build(self) -> None:
+        """Make the entries; compile the functions, if they are to be."""
+        functions = []
+        for name, source, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
+            if source is None:
+                continue
+            try:
+                functions.append(
+                    UserFunction(source, self.n_outcomes, self.params, scalar=not shape, compiled=self.compiled)
+                )
+            except CannotCompileError as error:
+                raise RewardError(
+                    f"{name}: numba cannot compile it, {error}; rewrite it, or pass compiled=False, "
+                    "which runs it in plain Python"
+                ) from error
+        value, gradient = functions[0].entry, functions[1].entry
+        argmax = functions[2].entry if len(functions) > 2 else self._iterated(value, gradient)
+        self._functions = tuple(functions)
+        self._kernels = RewardKernels(value, gradient, argmax)
+
+    def _check(self) -> None:
+        """Hold the functions to what was declared."""
+        points = audit.sampled(self, self.samples, self.seed)
+        thetas = audit.sampled_thetas(self, points, self.seed) if len(self._functions) > 2 else points.w[:0]
+        fault = (
+            audit.not_a_function(self, points, thetas)
+            or audit.not_finite(points)
+            or audit.not_concave(self, points)
+            or audit.not_a_supergradient(self, points, points.w[:0])
+            or audit.too_steep(self, points)
+            or audit.too_curved(self, points)
+            or audit.outside_the_simplex(self.vertices, points)
+            or audit.not_the_argmax(self, points, thetas)
+        )
+        if fault is not None:
+            raise RewardError(fault)
 
     def _iterated(self, value: Entry, gradient: Entry) -> Entry:
         """The maximiser by iteration, as an entry with the addresses of the user's functions built in."""
@@ -197,40 +300,59 @@ class Custom(Reward):
         return Entry(wrapped, cached=False)
 
 
-def _compiled(function: Callable[..., Any], name: str, size: int, params: Vector, *, scalar: bool) -> Entry:
-    """Compile a user's function and try it once, on the middle of the box."""
-    if not callable(function):
-        raise RewardError(f"{name}: got {function!r}; a function is needed")
-    try:
-        compiled = entry_from_arrays(function, params.size, scalar=scalar)
-        address = compiled.address
-    except Exception as error:
-        raise RewardError(f"{name}: numba cannot compile it: {_reason(error)}") from error
-    middle = np.full(size, 0.5)
-    _check_shape(function, name, middle, params, () if scalar else middle.shape)
-    before = params.copy()
-    invoke(address, 0, middle, params, np.empty(1 if scalar else size))
-    if np.any(middle != 0.5) or not np.array_equal(before, params):
-        raise RewardError(f"{name}: it changes its arguments; it must leave them as they are")
-    return compiled
+def _told(name: str, point: Vector, exception: Exception | None) -> RewardError:
+    """The error that says where and how a function failed."""
+    symbol = "theta" if name == "conjugate_argmax" else "w"
+    if exception is None:
+        return RewardError(f"{name}: at {symbol} = {audit.show(point)} it is not finite")
+    error = RewardError(f"{name}: at {symbol} = {audit.show(point)} it raises {type(exception).__name__}: {exception}")
+    error.__cause__ = exception
+    return error
 
 
 def _check_shape(
-    function: Callable[..., Any], name: str, middle: Vector, params: Vector, shape: tuple[int, ...]
+    function: Callable[..., Any] | None, name: str, size: int, params: Vector, shape: tuple[int, ...]
 ) -> None:
-    """Run the Python function itself, for what the compiled one cannot say: the shape of its answer."""
-    plain = getattr(function, "py_func", function)
-    both = plain.__code__.co_argcount > 1
+    """Run the Python function on the middle of the box, for what the compiled one cannot say."""
+    if not callable(function):
+        raise RewardError(f"{name}: got {function!r}; a function is needed")
+    middle = np.full(size, 0.5)
+    plain = UserFunction(function, size, params, scalar=not shape, compiled=False)
     try:
-        answer = np.shape(plain(middle.copy(), params.copy()) if both else plain(middle.copy()))
+        answer = np.asarray(plain(middle))
     except Exception as error:
-        raise RewardError(f"{name}: it fails at {middle.tolist()}: {_reason(error)}") from error
-    if answer != shape:
-        raise RewardError(f"{name}: it gives an array of shape {answer}; {shape or 'a number'} is needed")
+        raise _told(name, middle, error) from error
+    if answer.shape != shape:
+        raise RewardError(f"{name}: it gives an array of shape {answer.shape}; {shape or 'a number'} is needed")
+    if not np.issubdtype(answer.dtype, np.number) or np.issubdtype(answer.dtype, np.complexfloating):
+        raise RewardError(
+            f"{name}: it gives {answer.tolist()!r}; {'real numbers are' if shape else 'a number is'} needed"
+        )
 
 
-def _reason(error: Exception) -> str:
-    """The line of numba's long message that says what is wrong, or the first one."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Failed in", "During:", "-", "File"))]
-    return lines[0] if lines else type(error).__name__
+def _checked_vertices(vertices: Any, size: int) -> Vertices:
+    """A simplex with K numbers for its base, and as many coordinates as scales."""
+    try:
+        base, coordinate, scale = vertices
+    except (TypeError, ValueError):
+        raise RewardError(f"vertices: got {vertices!r}; base, coordinate and scale are needed") from None
+    base, scale = checked_vector(base, "vertices.base", size), checked_vector(scale, "vertices.scale")
+    where = checked_vector(coordinate, "vertices.coordinate", scale.size)
+    wrong = np.flatnonzero((where != np.round(where)) | (where < 0) | (where >= size))
+    if wrong.size:
+        raise RewardError(
+            f"vertices.coordinate[{wrong[0]}]: got {where[wrong[0]]:g}; a whole number from 0 to {size - 1} is needed"
+        )
+    return Vertices(base, where.astype(np.int64), scale)
+
+
+def _check_pickling(name: str, function: Callable[..., Any] | None) -> None:
+    """Say which function cannot be pickled; cloudpickle, where it is in use, can do more and says so itself."""
+    try:
+        pickle.dumps(function)
+    except Exception as error:
+        if "cloudpickle" not in sys.modules:
+            raise RewardError(
+                f"{name}: {function!r} cannot be pickled ({error}); define it with def at the top level of a module "
+                "that the other process can import"
+            ) from error

@@ -108,7 +108,9 @@ _ANYTIME: Final = RewardKernels(_value, _gradient, _conjugate_argmax, _lipschitz
 class Entropy(Reward):
     """The smoothed entropy of the visits, divided by log S.
 
-    Parameters ---------- n_states : int
+    Parameters
+    ----------
+    n_states : int
         S, at least 2; the outcome vector has one entry for each state.
     mu : float or None
         Smoothing, above 0 and at most 1. None: the anytime form, mu(t) = 1 / (S^(2/3) t^(1/3)); then
@@ -127,7 +129,7 @@ class Entropy(Reward):
     smoothness: float
 
     def __init__(self, n_states: int, mu: float | None = None) -> None:
-        self.n_outcomes = self.n_states = checked_count(n_states, "n_states", 2)
+        self.n_outcomes = checked_count(n_states, "n_states", 2)
         self.mu = None if mu is None else checked_smoothing(mu)
         scale = math.log(self.n_outcomes)
         if self.mu is None:
@@ -138,6 +140,11 @@ class Entropy(Reward):
             last = math.log1p(self.mu) + 1.0 / (1.0 + self.mu)
             self.lipschitz = max(-math.log(self.mu), last) / scale
             self.smoothness = 2.0 / (self.mu * scale)
+
+    @property
+    def n_states(self) -> int:
+        """S, which is the number of outcomes."""
+        return self.n_outcomes
 
     @property
     def kernels(self) -> RewardKernels:

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._ordered import ORDERED
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_vector
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -49,7 +50,7 @@ class GeneralisedGini(Reward):
     piecewise_linear = True
 
     def __init__(self, weights: ArrayLike) -> None:
-        self.params = self.weights = checked_vector(weights, "weights")
+        self.params = checked_vector(weights, "weights")
         self.n_outcomes = self.params.size
         negative = np.flatnonzero(self.params < 0.0)
         if negative.size:
@@ -68,6 +69,11 @@ class GeneralisedGini(Reward):
         self.vertices = Vertices(
             np.zeros(self.n_outcomes), np.arange(self.n_outcomes), np.full(self.n_outcomes, self.lipschitz)
         )
+
+    @property
+    def weights(self) -> Vector:
+        """In nonincreasing order."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, final
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, checked_vector
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
 from equipoise.rewards.norms import check_norm, dual, length
 
 if TYPE_CHECKING:
@@ -65,10 +66,15 @@ class Linear(Reward):
     piecewise_linear = True
 
     def __init__(self, weights: ArrayLike, norm: float = 2.0) -> None:
-        self.params = self.weights = checked_vector(weights, "weights")
+        self.params = checked_vector(weights, "weights")
         self.n_outcomes = self.params.size
         self.norm = check_norm(norm)
         self.lipschitz = length(self.params, dual(self.norm))
+
+    @property
+    def weights(self) -> Vector:
+        """One number for each outcome."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

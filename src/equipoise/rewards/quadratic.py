@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, checked_vector
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -49,6 +50,13 @@ _KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
 class Quadratic(Reward):
     """1 - ||w - target||^2 / 2 in the Euclidean norm.
 
+    Parameters
+    ----------
+    target : array_like
+        Where g is largest: one finite number for each outcome, in [0, 1] or not.
+
+    Examples
+    --------
     >>> g = Quadratic([0.5, 0.5])
     >>> g.value([0.5, 0.0]), g.gradient([0.5, 0.0]).tolist()
     (0.875, [0.0, 0.5])
@@ -58,9 +66,14 @@ class Quadratic(Reward):
     norm = 2.0
 
     def __init__(self, target: ArrayLike) -> None:
-        self.params = self.target = checked_vector(target, "target")
+        self.params = checked_vector(target, "target")
         self.n_outcomes = self.params.size
         self.lipschitz = float(np.linalg.norm(np.maximum(np.abs(self.params), np.abs(1.0 - self.params))))
+
+    @property
+    def target(self) -> Vector:
+        """Where g is largest, inside the box or not."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

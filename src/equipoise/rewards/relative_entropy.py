@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
+from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._checks import checked_distribution, checked_smoothing
-from equipoise.rewards.base import Reward, RewardKernels
+from equipoise.rewards.base import Reward, RewardKernels, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -83,7 +84,7 @@ class RelativeEntropy(Reward):
     smoothness: float
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
-        q = self.target = checked_distribution(target, "target")
+        q = checked_distribution(target, "target")
         if q.size < 2:
             raise RewardError("target: got 1 entry; at least 2 are needed")
         self.n_outcomes = q.size
@@ -95,6 +96,11 @@ class RelativeEntropy(Reward):
         self.smoothness = 1.0 / (self.mu * scale)
 
     @property
+    def target(self) -> Vector:
+        """The distribution of visits wanted."""
+        return read_only(self.params[2:])
+
+    @property
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
         return _KERNELS
@@ -103,5 +109,5 @@ class RelativeEntropy(Reward):
         """1 - the sum of kl_div(w + mu, target + mu), scaled."""
         import cvxpy
 
-        divergence = cvxpy.sum(cvxpy.kl_div(w + self.mu, self.params[2:] + self.mu))
+        divergence = cvxpy.sum(cvxpy.kl_div(w + self.mu, self.target + self.mu))
         return 1.0 - divergence / float(self.params[1])

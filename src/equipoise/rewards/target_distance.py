@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_unit_vector
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_unit_vector, read_only
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
@@ -195,13 +196,18 @@ class TargetDistance(Reward):
     lipschitz = 1.0
 
     def __init__(self, kpi: ArrayLike, norm: float = 2.0) -> None:
-        self.params = self.kpi = checked_unit_vector(kpi, "kpi")
+        self.params = checked_unit_vector(kpi, "kpi")
         self.n_outcomes = self.params.size
         self.norm = check_norm(norm)
         self.piecewise_linear = self.norm != 2.0
         if self.norm == math.inf:
             size = self.n_outcomes
             self.vertices = Vertices(np.zeros(size), np.append(np.arange(size), 0), np.append(np.ones(size), 0.0))
+
+    @property
+    def kpi(self) -> Vector:
+        """The level that each outcome should reach."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

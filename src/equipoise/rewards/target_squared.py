@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final, final
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
-from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector
+from equipoise._types import Vector
+from equipoise.rewards.base import Reward, RewardKernels, checked_unit_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy
@@ -67,10 +68,15 @@ class TargetSquared(Reward):
     norm = 2.0
 
     def __init__(self, kpi: ArrayLike) -> None:
-        self.params = self.kpi = checked_unit_vector(kpi, "kpi")
+        self.params = checked_unit_vector(kpi, "kpi")
         self.n_outcomes = self.params.size
         self.lipschitz = 2.0 / math.sqrt(self.n_outcomes)
         self.smoothness = 2.0 / self.n_outcomes
+
+    @property
+    def kpi(self) -> Vector:
+        """The level that each outcome should reach."""
+        return read_only(self.params)
 
     @property
     def kernels(self) -> RewardKernels:

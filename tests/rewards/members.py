@@ -1,4 +1,4 @@
-"""The members that every test of the battery runs on: each family at several sizes and parameters."""
+"""The rewards that are held to the contract: each family at several sizes and parameters."""
 
 from __future__ import annotations
 
