@@ -69,9 +69,18 @@ class Component:
         return hash(repr(self))
 
 
-def parameters(maker: Maker) -> dict[str, inspect.Parameter]:
-    """The parameters that a description may give: all but those that the problem decides.
+def parameters(maker: Maker, *, given: bool = False) -> dict[str, inspect.Parameter]:
+    """The parameters that a description may give.
 
+    Parameters
+    ----------
+    maker : callable
+        A class or a function.
+    given : bool
+        Whether to name also the space and the reward of an agent, which its problem decides.
+
+    Examples
+    --------
     >>> from equipoise.rewards import Linear
     >>> list(parameters(Linear))
     ['weights', 'norm']
@@ -80,7 +89,7 @@ def parameters(maker: Maker) -> dict[str, inspect.Parameter]:
     star = [name for name, one in signature.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     if star:
         raise ContractError(f"{_name_of(maker)}: it takes *{star[0]}; a part names every parameter that it has")
-    return {name: one for name, one in signature.items() if name not in _GIVEN}
+    return {name: one for name, one in signature.items() if given or name not in _GIVEN}
 
 
 def _signature(maker: Maker) -> Mapping[str, inspect.Parameter]:
@@ -199,7 +208,7 @@ def made(description: Any, base: type, where: str, reading: Reading, given: Mapp
     table = {"kind": description} if isinstance(description, str) else dict(_flat(description))
     kind, maker = _maker(table, base, where, reading)
     try:
-        accepted, signature = parameters(maker), _signature(maker)
+        accepted, signature = parameters(maker), parameters(maker, given=True)
     except ContractError as error:
         raise reading.error(f"{where}: {error}") from error
     values = {name: value for name, value in (given or {}).items() if name in signature}
