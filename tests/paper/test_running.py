@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from equipoise.errors import ParameterError
-from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, run_check, run_checks
+from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, checks, run_check, run_checks
 from equipoise.reports.statements import page
 from tests.studies.common import equipoise
 
@@ -35,8 +37,10 @@ def test_what_is_not_reached_counts_for_nothing():
     assert Checked(STATEMENT, (far, Finding("i", 1.0, 2.0))).verdict == "holds"
 
 
-def test_names():
-    assert all(name == name.lower() and " " not in name for name in CHECKS)
+def test_every_file_is_a_check_of_its_name():
+    files = {path.stem for path in Path(checks.__file__).parent.glob("*.py")} - {"__init__"}
+    assert set(CHECKS) == {name.replace("_", "-") for name in files}
+    assert all(check.__module__ == f"{checks.__name__}.{name.replace('-', '_')}" for name, check in CHECKS.items())
 
 
 def test_some_checks_in_processes():
@@ -44,7 +48,9 @@ def test_some_checks_in_processes():
     outcomes = run_checks(["delays", "tolerances"], Size.QUICK, jobs=2, told=lambda name, outcome: told.append(name))
     assert [outcome.verdict for outcome in outcomes] == ["holds", "holds as corrected"]
     assert sorted(told) == ["delays", "delays", "tolerances", "tolerances"]
-    with pytest.raises(ParameterError, match="'delay' is no check of the paper; there are"):
+    with pytest.raises(
+        ParameterError, match=r"'delay' is no check of the paper \(did you mean 'delays'\?\); there are"
+    ):
         run_checks(["delay"])
 
 
@@ -78,4 +84,6 @@ def test_the_command(tmp_path):
     assert names == list(CHECKS)
     wrong = equipoise("paper", "theorem", cwd=tmp_path)
     assert wrong.returncode == 1
-    assert "'theorem' is no check of the paper" in wrong.stderr
+    assert "'theorem' is no check of the paper; there are" in wrong.stderr
+    near = equipoise("paper", "tolerance", cwd=tmp_path)
+    assert "(did you mean 'tolerances'?)" in near.stderr
