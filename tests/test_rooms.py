@@ -120,6 +120,16 @@ def test_what_does_not_cross_is_not(source):
     assert not crossings(AGENTS | {"theory/planted.py": source + "\n"})
 
 
+OF_NO_ROOM = {"pins", "reference"}  # trajectories that stay what they are; a slow transcription of the paper
+
+
+def test_tests_are_in_folders_of_the_rooms():
+    rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    folders = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    assert folders - OF_NO_ROOM <= rooms
+    assert rooms <= folders
+
+
 # -- which way rooms depend -------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import pytest
 from equipoise.errors import ParameterError
 from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, checks, run_check, run_checks
 from equipoise.reports.statements import page
+from tests.cli.inside import inside
 from tests.studies.common import equipoise
 
 STATEMENT = Statement("x", "Claim 0", "A <title>", "a ≤ b", "a ≤ 2b", 99)
@@ -79,10 +80,10 @@ def test_the_command(tmp_path):
     assert "Claim 4.6" in result.stdout
     assert "holds as corrected" in result.stdout
     assert (tmp_path / "paper.html").read_text().count("data-chart=") == 1
-    names = equipoise("paper", "--list").stdout.split()
+    names = inside("paper", "--list").stdout.split()
     assert names == list(CHECKS)
-    wrong = equipoise("paper", "theorem", cwd=tmp_path)
+    wrong = inside("paper", "theorem", cwd=tmp_path)
     assert wrong.returncode == 1
     assert "'theorem' is no check of the paper; there are" in wrong.stderr
-    near = equipoise("paper", "tolerance", cwd=tmp_path)
+    near = inside("paper", "tolerance", cwd=tmp_path)
     assert "(did you mean 'tolerances'?)" in near.stderr

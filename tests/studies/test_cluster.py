@@ -78,6 +78,7 @@ def test_no_scheduler_is_a_clear_error(tmp_path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away(cluster, tmp_path):
     address, scheduler, *_ = cluster
     out = tmp_path / "out"
@@ -93,6 +94,7 @@ def test_a_scheduler_that_goes_away(cluster, tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers(cluster, tmp_path):
     address, _, *workers = cluster
     for worker in workers:
