@@ -125,7 +125,8 @@ OF_NO_ROOM = {"pins", "reference"}  # trajectories that stay what they are; a sl
 
 def test_tests_are_in_folders_of_the_rooms():
     rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    folders = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
+    tests = Path(__file__).parent
+    folders = {path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")}
     assert folders - OF_NO_ROOM <= rooms
     assert rooms <= folders
 
