@@ -33,7 +33,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._statistics import half_widths, log_slope
+from equipoise._statistics import log_slope, mean_interval
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.known import Known
 from equipoise.models.model import Model
@@ -201,9 +201,7 @@ def by_threshold(instance: Instance) -> tuple[Finding, Finding, Picture]:
 
 def half_width(values: NDArray[np.float64]) -> float:
     """Of the t-interval of a mean at 99.9 %; 0 if there is but one value, which nothing random had a part in."""
-    if values.size == 1:
-        return 0.0
-    return float(half_widths([values.std(ddof=1)], [values.size], LEVEL)[0])
+    return mean_interval(values, LEVEL).half or 0.0
 
 
 def picture(title: str, curves: Sequence[tuple[str, Curve]], exponent: str) -> Picture:
