@@ -30,7 +30,7 @@ from equipoise.agents.baselines import (
 )
 from equipoise.errors import FileError
 from tests.agents.kinds import CASES, KINDS, TARGET, Case, take
-from tests.test_simulation import K, makers
+from tests.simulation.test_simulation import K, makers
 
 load_any = Agent.load  # which reads an agent of any kind
 NAMES = {
