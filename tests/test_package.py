@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import equipoise as eq
 from equipoise import _compile
 
@@ -49,6 +51,7 @@ def test_cache_folder_follows_the_sources(tmp_path, monkeypatch):
     assert _compile.source_hash() != first
 
 
+@pytest.mark.slow
 def test_a_cold_start_says_what_it_does_and_a_warm_one_nothing(tmp_path):
     code = (
         "import equipoise as eq\n"

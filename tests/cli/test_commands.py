@@ -149,6 +149,7 @@ def test_a_wrong_study_runs_nothing(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_fewer_steps_and_seeds_for_the_asking(tmp_path):
     out = tmp_path / "out"
     result = equipoise("run", STUDIES / "budgets.toml", "--out", out, "--steps", 500, "--seeds", 1)

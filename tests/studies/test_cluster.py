@@ -55,6 +55,7 @@ def _drain(process) -> None:
     threading.Thread(target=process.stderr.read, daemon=True).start()
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_path):
     address, _, *workers = cluster
     path = written(tmp_path, LONG)

@@ -215,6 +215,7 @@ def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
     assert Folder(out).read_result(saved[0].stem).about["resumed"] == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "3600")
@@ -308,6 +309,7 @@ def test_a_read_only_folder(copy, tmp_path):
     assert data(copy).equals(before)
 
 
+@pytest.mark.slow
 def test_a_full_disk(copy, done, tmp_path):
     """Files may not grow beyond a size that leaves room for the study and not for a result: as on a full disk."""
 

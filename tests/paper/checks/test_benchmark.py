@@ -36,11 +36,13 @@ def test_the_best_of_all_policies_by_hand():
     assert values[0] == pytest.approx(1 - 0.25 * 0.25)  # wrong only after two failures: n = 0
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_bound_is_seen(monkeypatch):
     monkeypatch.setattr(benchmark, "ones", lambda n, norm: 0.1)
     assert benchmark.check(Size.QUICK).verdict == "fails"
 
 
+@pytest.mark.slow
 def test_no_constant_below_one_will_do(monkeypatch):
     monkeypatch.setattr(benchmark, "_SHARPER", 0.93)
     assert benchmark.check(Size.QUICK).verdict == "fails"
@@ -57,6 +59,7 @@ def test_an_optimum_too_low_by_one_per_cent_is_seen(monkeypatch):
     assert benchmark.check(Size.QUICK).verdict == "fails"
 
 
+@pytest.mark.slow
 def test_a_policy_that_anticipates_is_seen(monkeypatch):
     best_of_all = benchmark.best_of_all
 

@@ -52,6 +52,7 @@ def test_without_the_visits_rule_it_fails(monkeypatch):
     assert found[0].measured == 100.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", [2.0, 2.4])
 def test_no_smaller_constant_would_do(monkeypatch, root):
     monkeypatch.setattr(inverse_counts, "_ROOT", root)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models import garnet
@@ -24,6 +25,7 @@ def test_traces_tell_runs_apart():
     assert linear_rewards._trace(one) == linear_rewards._trace(same) != linear_rewards._trace(other)
 
 
+@pytest.mark.slow
 def test_a_reward_that_is_not_linear_is_seen(monkeypatch):
     monkeypatch.setattr(linear_rewards, "Linear", lambda weights: Quadratic(np.clip(np.abs(weights), 0, 1)))
     checked = linear_rewards.check(Size.QUICK)
@@ -31,6 +33,7 @@ def test_a_reward_that_is_not_linear_is_seen(monkeypatch):
     assert all(f.verdict == "fails" for f in checked.written[:3])
 
 
+@pytest.mark.slow
 def test_a_threshold_that_acts_on_its_own_is_seen(monkeypatch):
     # a drift that counts steps instead of theta: every Q > 0 ends an episode at some time
     right = TocUCRL2._set_up_phase

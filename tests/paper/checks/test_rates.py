@@ -114,6 +114,7 @@ def test_the_exponent_is_attained_if_the_model_is_known(module, known_only):
     assert checked.written[0].measured == pytest.approx(-module.RATE, abs=0.02)  # exactly, in the limit
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize(("threshold", "steps"), [(math.inf, 10**5), (1e-4, 10**3)], ids=["seldom", "often"])
 def test_an_agent_that_alternates_too_seldom_or_too_often_is_seen(module, threshold, steps, known_only, monkeypatch):
@@ -123,6 +124,7 @@ def test_an_agent_that_alternates_too_seldom_or_too_often_is_seen(module, thresh
     assert module.check(Short(steps)).verdict == "fails"
 
 
+@pytest.mark.slow
 @each
 def test_a_better_rate_than_the_theorems_is_refused(module, known_only, monkeypatch):
     monkeypatch.setattr(module, "RATE", 2 * module.RATE)

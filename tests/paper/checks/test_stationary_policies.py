@@ -31,6 +31,7 @@ def test_limits_and_constants_by_hand():
     assert stationary_policies.constant(model, staying) == pytest.approx(1 / 6)
 
 
+@pytest.mark.slow
 def test_taking_the_value_of_the_mixture_for_the_mixture_of_values_is_seen(monkeypatch):
     long_run = stationary_policies.long_run
 
@@ -42,6 +43,7 @@ def test_taking_the_value_of_the_mixture_for_the_mixture_of_values_is_seen(monke
     assert stationary_policies.check(Size.QUICK).verdict == "fails"
 
 
+@pytest.mark.slow
 def test_a_constant_that_is_too_large_is_seen(monkeypatch):
     constant = stationary_policies.constant
     monkeypatch.setattr(stationary_policies, "constant", lambda model, policy: 1.1 * constant(model, policy))
