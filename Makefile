@@ -4,14 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench applications leaderboard peers paper lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers paper lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
 	$(BIN)/equipoise report out/quick
 
 test: setup
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# And the long ones: statistics over thousands of runs, programs killed at random moments.
+test-all: test
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -39,6 +43,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: setup
 	$(BIN)/mkdocs build --strict

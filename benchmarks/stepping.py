@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numba
 import numpy as np
@@ -54,14 +55,14 @@ def report() -> list[tuple[str, str, str]]:
         ("star", eq.models.star(branches=3, diameter=4), "<= 3"),
         ("star, Bernoulli outcomes", noisy_star(), ""),
     ):
-        ours, floor = best_times(lambda m=model: learning(m, reward, STEPS), lambda m=model: sampling(m, STEPS))
+        ours, floor = best_times(partial(learning, model, reward, STEPS), partial(sampling, model, STEPS))
         what = f"{name}, K=3, D=4, FrankWolfe, Q=L, 10^7 steps: time over bare sampling"
         rows.append((what, f"{ours / floor:.2f}  ({speed(STEPS, ours)} and {speed(STEPS, floor)})", limit))
     scalar = eq.rewards.Linear([1.0])
     for n in (6, 20):
         model = eq.models.riverswim(n)
         ours, floor = best_times(
-            lambda m=model: learning(m, scalar, 10**6, math.inf), lambda m=model: sampling(m, 10**6), rounds=3
+            partial(learning, model, scalar, 10**6, math.inf), partial(sampling, model, 10**6), rounds=3
         )
         what = f"RiverSwim {n}, UCRL2's schedule, 10^6 steps: time over bare sampling"
         rows.append((what, f"{ours / floor:.2f}  ({speed(10**6, ours)})", ""))

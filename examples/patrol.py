@@ -35,8 +35,10 @@ def main() -> None:
         ("optimum", best.outcomes)
     ]
     for name, visits in maps:
-        for (row, column), share in zip(model.labels.states, visits, strict=True):
-            cells.append({"when": name, "row": row, "column": column, "share": float(share)})
+        for state, share in enumerate(visits.tolist()):
+            cell = model.labels.state(state)
+            assert isinstance(cell, tuple)  # (row, column)
+            cells.append({"when": name, "row": cell[0], "column": cell[1], "share": share})
     alt.Chart(pl.DataFrame(cells)).mark_rect().encode(
         x=alt.X("column:O", axis=None),
         y=alt.Y("row:O", axis=None),

@@ -41,18 +41,21 @@ def reward() -> eq.rewards.Custom:
 
 def runs(model: eq.Model, g: eq.rewards.Reward) -> list[tuple[str, str, eq.Run]]:
     """Each way to act: learning the world, knowing it, or following one stationary policy."""
-    exact = {"confidence": eq.confidence.Known(model), "tolerance": 1e-9}
+    known = eq.confidence.Known(model)
     ways = [
-        ("learning", "Q = 0", 0.0, {}, STEPS // 10),
-        ("learning", "Q = L", None, {}, STEPS),
-        ("learning", "Q = ∞", math.inf, {}, STEPS),
-        ("model known", "Q = 0", 0.0, exact, STEPS // 1000),  # thousands of sweeps at every step
-        ("model known", "Q = L", None, exact, STEPS),
-        ("model known", "Q = ∞", math.inf, exact, STEPS),
+        ("learning", "Q = 0", 0.0, STEPS // 10),
+        ("learning", "Q = L", None, STEPS),
+        ("learning", "Q = ∞", math.inf, STEPS),
+        ("model known", "Q = 0", 0.0, STEPS // 1000),  # thousands of sweeps at every step
+        ("model known", "Q = L", None, STEPS),
+        ("model known", "Q = ∞", math.inf, STEPS),
     ]
     done: list[tuple[str, str, eq.Run]] = []
-    for group, name, threshold, options, steps in track(ways, description="running the agents"):
-        agent = eq.TocUCRL2(model.space, g, threshold=threshold, **options)
+    for group, name, threshold, steps in track(ways, description="running the agents"):
+        if group == "learning":
+            agent = eq.TocUCRL2(model.space, g, threshold=threshold)
+        else:
+            agent = eq.TocUCRL2(model.space, g, threshold=threshold, confidence=known, tolerance=1e-9)
         done.append((group, name, eq.simulate(model, agent, steps, seed=7)))
     stationary = eq.best_stationary(model, g)
     mixed = [

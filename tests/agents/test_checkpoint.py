@@ -1,8 +1,10 @@
-"""Saving and loading at any moment is never having stopped; files that are not ours are refused."""
+"""Every kind of agent in a file: saved at any moment it goes on bit for bit, and no other file is taken for one."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import math
 import multiprocessing
 import pickle
@@ -16,46 +18,103 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise import oracles as o
-from tests.test_simulation import TARGET, K, makers, state_of
+from equipoise._files import read_npz, write_npz
+from equipoise.agents.base import Agent
+from equipoise.agents.baselines import (
+    FrankWolfeUCB,
+    RoundRobin,
+    StationaryAgent,
+    frank_wolfe_ucb,
+    round_robin,
+    stationary,
+)
+from equipoise.errors import FileError
+from tests.agents.kinds import CASES, KINDS, TARGET, Case, take
+from tests.simulation.test_simulation import K, makers
+
+load_any = Agent.load  # which reads an agent of any kind
+KIND, VERSION = "agent", 3  # of the files of today
+CUSTOM = eq.rewards.Custom(
+    3, lambda w: 1 - (w**2).sum() / 2, lambda w: -w, norm=2, lipschitz=math.sqrt(3), smoothness=1.0
+)
 
 
-def agents():
-    known = eq.models.garnet(5, 2, 3, K, seed=8)
-    return makers() | {
-        "known": lambda space: eq.TocUCRL2(
-            space, eq.rewards.TargetSquared(TARGET), confidence=eq.confidence.Known(known), tolerance=1e-6
-        ),
-        "warm": lambda space: eq.TocUCRL2(
-            space, eq.rewards.Quadratic(TARGET), planner=eq.planning.Planner(warm_start=True), delta=0.1
-        ),
+def toc_cases():
+    """TOC-UCRL2 with every oracle and schedule, with a model that is known, and with a planner that starts warm."""
+    world = eq.models.garnet(5, 2, 3, K, seed=8)
+    known, warm = eq.confidence.Known(world), eq.planning.Planner(warm_start=True)
+    made = makers() | {
+        "known": lambda space: eq.TocUCRL2(space, eq.rewards.TargetSquared(TARGET), confidence=known, tolerance=1e-6),
+        "warm": lambda space: eq.TocUCRL2(space, eq.rewards.Quadratic(TARGET), planner=warm, delta=0.1),
     }
+    return {f"toc, {name}": Case(world, lambda make=make: make(world.space)) for name, make in made.items()}
 
 
-@settings(max_examples=30, deadline=None)
+ALL = CASES | toc_cases()
+
+
+def read(path):
+    return read_npz(path, KIND, VERSION)
+
+
+def write(path, arrays, header):
+    write_npz(path, arrays, header, KIND, VERSION)
+
+
+def bytes_of(agent, path):
+    """Everything that decides what comes next."""
+    agent.save(path)
+    return path.read_bytes()
+
+
+@settings(max_examples=70, deadline=None)
 @given(
-    name=st.sampled_from(sorted(agents())),
-    stops=st.lists(st.integers(0, 199), min_size=1, max_size=3, unique=True),
+    name=st.sampled_from(sorted(ALL)),
+    stops=st.lists(st.integers(0, 249), min_size=1, max_size=3, unique=True),
     half=st.booleans(),
 )
 def test_stopping_anywhere_changes_nothing(tmp_path_factory, name, stops, half):
     path = tmp_path_factory.mktemp("agent") / "agent.npz"
-    model = eq.models.garnet(5, 2, 3, K, seed=8)
-    whole, agent = agents()[name](model.space), agents()[name](model.space)
-    world, other = model.world(4), model.world(4)
-    for t in range(200):
-        whole.observe(*world.step(whole.act(world.state)))
+    model, make = ALL[name]
+    whole, agent = make(), make()
+    straight = take(whole, model.world(4), 250)
+    world = model.world(4)
+    for t in range(250):
         if t in stops and not half:
             agent.save(path)
-            agent = eq.TocUCRL2.load(path)
-        action = agent.act(other.state)
+            agent = type(agent).load(path)
+        action = agent.act(world.state)
         if t in stops and half:  # between acting and observing
             agent.save(path)
-            agent = eq.TocUCRL2.load(path)
-        agent.observe(*other.step(action))
-    assert state_of(agent) == state_of(whole)
+            agent = load_any(path)
+            assert agent.pending
+        outcomes, state = world.step(action)
+        agent.observe(outcomes, state)
+        assert (action, outcomes.tobytes(), state) == straight[t]
+    assert agent.average.tobytes() == whole.average.tobytes()
+    assert (agent.t, agent.state, agent.pending) == (251, whole.state, False)
+    assert bytes_of(agent, path) == bytes_of(whole, path)
 
 
-def test_a_simulation_goes_on_from_a_file(tmp_path):
+@settings(max_examples=40, deadline=None)
+@given(name=st.sampled_from(sorted(ALL)), cut=st.integers(1, 299), by_hand=st.booleans())
+def test_a_simulation_goes_on_from_a_file(tmp_path_factory, name, cut, by_hand):
+    path = tmp_path_factory.mktemp("agent") / "agent.npz"
+    model, make = ALL[name]
+    full = eq.simulate(model, make(), 300, seed=5)
+    agent = make()
+    if by_hand:
+        take(agent, model.world(5), cut)
+    else:
+        eq.simulate(model, agent, cut, seed=5)
+    agent.save(path)
+    agent = load_any(path)
+    rest = eq.simulate(model, agent, 300 - cut, seed=5)
+    assert rest.outcomes[-1].tobytes() == full.outcomes[-1].tobytes()
+    assert rest.episodes.equals(full.episodes)
+
+
+def test_a_long_simulation_goes_on_from_a_file(tmp_path):
     model = eq.models.star(3, 4)
     whole, agent = (eq.TocUCRL2(model.space, eq.rewards.Quadratic([1 / 3] * 3)) for _ in range(2))
     full = eq.simulate(model, whole, 20_000, seed=5)
@@ -63,23 +122,28 @@ def test_a_simulation_goes_on_from_a_file(tmp_path):
     agent.save(tmp_path / "a")
     agent = eq.TocUCRL2.load(tmp_path / "a")
     rest = eq.simulate(model, agent, 20_000 - 7_777, seed=5)
-    assert state_of(agent) == state_of(whole)
+    assert bytes_of(agent, tmp_path / "a") == bytes_of(whole, tmp_path / "b")
     assert rest.episodes.equals(full.episodes)
     assert rest.values[-1] == full.values[-1]
 
 
-@pytest.mark.parametrize("name", agents())
+@pytest.mark.parametrize("name", ALL)
 def test_what_it_was_made_of_comes_back(tmp_path, name):
-    model = eq.models.garnet(5, 2, 3, K, seed=8)
-    agent = agents()[name](model.space)
+    model, make = ALL[name]
+    agent = make()
     agent.save(tmp_path / "a")
-    loaded = eq.TocUCRL2.load(tmp_path / "a")
-    assert repr(loaded) == repr(agent)
-    assert loaded.space == agent.space
-    assert loaded.planner == agent.planner
-    assert loaded.threshold == agent.threshold
-    if name == "known":
-        assert loaded.confidence.model == model
+    for loaded in (type(agent).load(tmp_path / "a"), load_any(tmp_path / "a"), Agent.load(tmp_path / "a")):
+        assert type(loaded) is type(agent)
+        assert loaded.space == agent.space
+        assert repr(loaded.reward) == repr(agent.reward)
+        assert repr(loaded.arguments()) == repr(agent.arguments())
+        if isinstance(agent, eq.TocUCRL2):
+            assert repr(loaded) == repr(agent)
+            assert (loaded.planner, loaded.threshold) == (agent.planner, agent.threshold)
+        if isinstance(getattr(agent, "confidence", None), eq.confidence.Known):
+            assert loaded.confidence.model == model
+        loaded.save(tmp_path / "b")
+        assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
 
 
 def test_known_outcomes_come_back(tmp_path):
@@ -87,144 +151,6 @@ def test_known_outcomes_come_back(tmp_path):
     agent = eq.TocUCRL2(model.space, eq.rewards.Entropy(4))
     agent.save(tmp_path / "a")
     assert eq.TocUCRL2.load(tmp_path / "a").space == model.space
-
-
-def custom():
-    return eq.rewards.Custom(
-        2, lambda w: 1 - (w**2).sum() / 2, lambda w: -w, norm=2, lipschitz=math.sqrt(2), smoothness=1.0
-    )
-
-
-def test_a_custom_reward_must_be_given_again(tmp_path):
-    model = eq.models.bandit(2)
-    agent = eq.TocUCRL2(model.space, custom())
-    eq.simulate(model, agent, 100)
-    agent.save(tmp_path / "a")
-    with pytest.raises(eq.EquipoiseError, match="pass it as reward="):
-        eq.TocUCRL2.load(tmp_path / "a")
-    loaded = eq.TocUCRL2.load(tmp_path / "a", reward=custom())
-    assert state_of(loaded) == state_of(agent)
-    with pytest.raises(eq.EquipoiseError, match="it takes 3 outcomes; the space has 2"):
-        eq.TocUCRL2.load(tmp_path / "a", reward=eq.rewards.Quadratic([0.5] * 3))
-    eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5])).save(tmp_path / "b")
-    with pytest.raises(eq.EquipoiseError, match="its reward is in the file"):
-        eq.TocUCRL2.load(tmp_path / "b", reward=eq.rewards.Linear([1.0, 0.0]))
-
-
-class TestForeignFiles:
-    @pytest.fixture
-    def saved(self, tmp_path):
-        model = eq.models.garnet(5, 2, 3, K, seed=8)
-        agent = makers()["FW"](model.space)
-        eq.simulate(model, agent, 500)
-        agent.save(tmp_path / "agent")
-        return tmp_path / "agent"
-
-    def test_no_pickle_inside(self, saved):
-        with zipfile.ZipFile(saved) as archive:
-            for name in archive.namelist():
-                with archive.open(name) as member:
-                    array = np.lib.format.read_array(member, allow_pickle=False)
-                    assert array.dtype != object
-
-    @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.999])
-    def test_truncated(self, saved, part):
-        content = saved.read_bytes()
-        saved.write_bytes(content[: int(part * len(content))])
-        with pytest.raises(eq.EquipoiseError, match="agent"):
-            eq.TocUCRL2.load(saved)
-
-    def test_damaged_anywhere_is_noticed_or_harmless(self, saved):
-        content = bytearray(saved.read_bytes())
-        whole = state_of(eq.TocUCRL2.load(saved))
-        noticed = 0
-        for position in range(0, len(content), 97):
-            damaged = content.copy()
-            damaged[position] ^= 0xFF
-            saved.write_bytes(damaged)
-            try:
-                loaded = eq.TocUCRL2.load(saved)
-            except eq.EquipoiseError:
-                noticed += 1
-            else:
-                assert state_of(loaded) == whole
-        assert noticed > 0
-
-    def test_of_another_kind(self, saved, tmp_path):
-        eq.models.star().save(tmp_path / "model")
-        with pytest.raises(eq.EquipoiseError, match="holds equipoise-model; equipoise-agent is needed"):
-            eq.TocUCRL2.load(tmp_path / "model")
-        np.savez(tmp_path / "other.npz", a=np.ones(3))
-        with pytest.raises(eq.EquipoiseError, match="no header"):
-            eq.TocUCRL2.load(tmp_path / "other.npz")
-        (tmp_path / "text").write_text("hello")
-        with pytest.raises(eq.EquipoiseError, match="text"):
-            eq.TocUCRL2.load(tmp_path / "text")
-        with pytest.raises(eq.EquipoiseError, match="no such file"):
-            eq.TocUCRL2.load(tmp_path / "nothing")
-
-    def test_arrays_of_another_shape(self, saved):
-        from equipoise._files import read_npz, write_npz
-
-        header, arrays = read_npz(saved, "agent", 2)
-        for name, wrong in (
-            ("counts.visits", np.zeros(3, dtype=np.int64)),
-            ("memory.theta", np.zeros(K, dtype=np.float32)),
-            ("episodes.ended", np.array([77], dtype=np.int64)),
-            ("memory.policy", arrays["memory.policy"] + 2),
-            ("counts.pool_state", arrays["counts.pool_state"] - 1),
-            ("counts.end", np.array([10**6])),
-        ):
-            write_npz(saved, arrays | {name: wrong}, header, "agent", 2)
-            with pytest.raises(eq.EquipoiseError, match="holds no agent that can go on"):
-                eq.TocUCRL2.load(saved)
-        write_npz(saved, arrays, header | {"reward": {"kind": "os.system", "arguments": {}}}, "agent", 2)
-        with pytest.raises(eq.EquipoiseError, match="does not know how to build"):
-            eq.TocUCRL2.load(saved)
-
-
-@pytest.mark.parametrize("path", [None, 5, "", "/", "a\0b"])
-def test_paths_that_name_no_file(path):
-    agent = makers()["FW"](eq.models.bandit(K).space)
-    for call in (agent.save, eq.TocUCRL2.load, eq.Model.load):
-        with pytest.raises(eq.EquipoiseError, match="path: got"):
-            call(path)
-
-
-def test_a_failed_save_leaves_the_old_file(tmp_path):
-    model = eq.models.bandit(K)
-    agent = makers()["FW"](model.space)
-    agent.save(tmp_path / "a")
-    before = (tmp_path / "a").read_bytes()
-    eq.simulate(model, agent, 10)
-    with pytest.raises(eq.EquipoiseError, match="cannot be written"):
-        agent.save(tmp_path / "no" / "such" / "folder")
-    assert (tmp_path / "a").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
-
-
-def test_an_agent_goes_on_in_another_process():
-    """Addresses of compiled code are not the same there."""
-    model = eq.models.garnet(5, 2, 3, K, seed=8)
-    agents_there = [make(model.space) for make in agents().values()]
-    for agent in agents_there:
-        eq.simulate(model, agent, 50, seed=1)
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for agent in agents_there:
-            theirs = pool.submit(eq.simulate, model, pickle.loads(pickle.dumps(agent)), 100, 1).result()
-            mine = eq.simulate(model, agent, 100, seed=1)
-            assert np.array_equal(mine.outcomes, theirs.outcomes)
-
-
-def test_a_copy_is_another_agent():
-    model = eq.models.bandit(K)
-    agent = makers()["FW"](model.space)
-    eq.simulate(model, agent, 10)
-    twin = copy.copy(agent)
-    eq.simulate(model, twin, 10)
-    assert (agent.t, twin.t) == (11, 21)
-    eq.simulate(model, agent, 10)
-    assert state_of(agent) == state_of(twin)
 
 
 def test_every_oracle_describes_itself(tmp_path):
@@ -237,3 +163,435 @@ def test_every_oracle_describes_itself(tmp_path):
         agent = eq.TocUCRL2(model.space, reward, oracle)
         agent.save(tmp_path / "a")
         assert eq.TocUCRL2.load(tmp_path / "a").oracle == oracle
+
+
+def test_all_kinds_go_on_in_another_process(tmp_path):
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for name in sorted(KINDS):
+            model, make = CASES[name]
+            agent = make()
+            eq.simulate(model, agent, 100, seed=1)
+            agent.save(tmp_path / "a")
+            theirs = pool.submit(going_on, tmp_path / "a", model).result()
+            assert np.array_equal(eq.simulate(model, agent, 100, seed=1).outcomes, theirs)
+
+
+def going_on(path, model):
+    return eq.simulate(model, load_any(path), 100, seed=1).outcomes
+
+
+def test_a_pickled_agent_goes_on_in_another_process():
+    """Addresses of compiled code are not the same there."""
+    here = [(model, make()) for model, make in toc_cases().values()]
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for model, agent in here:
+            eq.simulate(model, agent, 50, seed=1)
+            theirs = pool.submit(eq.simulate, model, pickle.loads(pickle.dumps(agent)), 100, 1).result()
+            mine = eq.simulate(model, agent, 100, seed=1)
+            assert np.array_equal(mine.outcomes, theirs.outcomes)
+
+
+def test_a_copy_is_another_agent(tmp_path):
+    model = eq.models.bandit(K)
+    agent = makers()["FW"](model.space)
+    eq.simulate(model, agent, 10)
+    twin = copy.copy(agent)
+    eq.simulate(model, twin, 10)
+    assert (agent.t, twin.t) == (11, 21)
+    eq.simulate(model, agent, 10)
+    assert bytes_of(agent, tmp_path / "a") == bytes_of(twin, tmp_path / "b")
+
+
+@pytest.mark.parametrize("make", [RoundRobin, StationaryAgent, FrankWolfeUCB, eq.TocUCRL2])
+def test_a_custom_reward_must_be_given_again(tmp_path, make):
+    model = CASES["arms"].model
+    agent = make(model.space, CUSTOM)
+    eq.simulate(model, agent, 100)
+    agent.save(tmp_path / "a")
+    for load in (make.load, load_any):
+        with pytest.raises(FileError, match=r"a: .*pass it as reward="):
+            load(tmp_path / "a")
+        for other in (eq.rewards.Quadratic([0.5] * 2), eq.rewards.Quadratic([0.5] * 3)):
+            with pytest.raises(FileError, match=r"a: .*its values are not those of the file"):
+                load(tmp_path / "a", reward=other)
+    loaded = load_any(tmp_path / "a", reward=CUSTOM)
+    assert bytes_of(loaded, tmp_path / "c") == (tmp_path / "a").read_bytes()
+    on = [eq.simulate(model, one, 100).outcomes for one in (loaded, agent)]
+    assert np.array_equal(*on)
+    make(model.space, eq.rewards.Quadratic(TARGET)).save(tmp_path / "b")
+    with pytest.raises(FileError, match=r"b: .*its reward is in the file"):
+        make.load(tmp_path / "b", reward=CUSTOM)
+
+
+def test_a_knapsack_agent_takes_no_reward(tmp_path):
+    CASES["knapsack"].make().save(tmp_path / "a")
+    with pytest.raises(FileError, match="its reward is in the file"):
+        load_any(tmp_path / "a", reward=CUSTOM)
+
+
+def arrays_of(memory):
+    """All arrays of a memory, from whatever depth."""
+    if isinstance(memory, np.ndarray):
+        return [memory]
+    return [array for part in memory.values() for array in arrays_of(part)] if isinstance(memory, dict) else []
+
+
+def test_kernels_take_what_is_loaded_for_what_is_new(tmp_path):
+    """One specialisation each: an array of another type would cost seconds of compilation."""
+    for name in ("randomised", "round robin", "arms"):
+        model, make = CASES[name]
+        agent = make()
+        take(agent, model.world(0), 2)
+        eq.simulate(model, agent, 10)
+        agent.save(tmp_path / "a")
+        loaded = load_any(tmp_path / "a")
+        for part in arrays_of(loaded.memory()):
+            assert part.flags.c_contiguous
+            assert part.flags.writeable
+        take(loaded, eq.models.World(model, 0, loaded.t, loaded.state), 2)
+        eq.simulate(model, loaded, 10)
+    for kernel in (
+        stationary._draw, stationary._follow, round_robin._turn, round_robin._go_round, frank_wolfe_ucb._choice,
+        frank_wolfe_ucb._play,
+    ):  # fmt: skip
+        assert len(kernel.signatures) == 1
+
+
+def test_an_agent_that_could_not_be_found_again_is_not_saved(tmp_path):
+    class Own(RoundRobin):  # type: ignore[misc]
+        pass
+
+    with pytest.raises(FileError, match="a: not written; Own: a class defined inside a function cannot be found again"):
+        Own(CASES["toc"].model.space, eq.rewards.Quadratic(TARGET)).save(tmp_path / "a")
+    assert not any(tmp_path.iterdir())
+
+
+# -- files that hold no agent ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Writes the agent of a case after some steps, between acting and observing if asked to."""
+
+    def write(name, pending=False):
+        model, make = CASES[name]
+        agent = make()
+        eq.simulate(model, agent, 77, seed=2)
+        if pending:
+            agent.act(agent.state)
+        agent.save(tmp_path / "agent")
+        return tmp_path / "agent"
+
+    return write
+
+
+@pytest.mark.parametrize(("name", "other"), list(itertools.permutations(sorted(KINDS), 2)))
+def test_of_another_kind(saved, name, other):
+    path = saved(name)
+    here, kind = (type(CASES[case].make()) for case in (name, other))
+    with pytest.raises(FileError, match=f"agent: it holds a {here.__name__}; a {kind.__name__} was asked for"):
+        kind.load(path)
+
+
+def test_no_agent_at_all(tmp_path):
+    eq.models.star().save(tmp_path / "model")
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    np.save(tmp_path / "one.npy", np.ones(3))
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    for name, message in (
+        ("model", "holds equipoise-model; equipoise-agent is needed"),
+        ("other.npz", "no header"),
+        ("one.npy", "not a file of Equipoise"),
+        ("text", "not a file of Equipoise"),
+        ("empty", "not a file of Equipoise"),
+        ("folder", "cannot be read"),
+        ("nothing", "no such file"),
+    ):
+        for load in (load_any, eq.TocUCRL2.load, RoundRobin.load, StationaryAgent.load, FrankWolfeUCB.load):
+            with pytest.raises(FileError, match=name) as error:
+                load(tmp_path / name)
+            assert load not in (load_any, eq.TocUCRL2.load) or message in str(error.value)
+
+
+@pytest.mark.parametrize("path", [None, 5, "", "/", "a\0b"])
+def test_paths_that_name_no_file(path):
+    for call in (
+        CASES["toc"].make().save, CASES["arms"].make().save, eq.TocUCRL2.load, RoundRobin.load, load_any, eq.Model.load,
+    ):  # fmt: skip
+        with pytest.raises(FileError, match="path: got"):
+            call(path)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_a_failed_save_leaves_the_old_file(tmp_path, name):
+    model, make = CASES[name]
+    agent = make()
+    before = bytes_of(agent, tmp_path / "a")
+    eq.simulate(model, agent, 10)
+    with pytest.raises(FileError, match="cannot be written"):
+        agent.save(tmp_path / "no" / "such" / "folder")
+    assert (tmp_path / "a").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_of_a_later_version(saved, name):
+    path = saved(name)
+    write_npz(path, *reversed(read(path)), KIND, VERSION + 1)
+    for load in (load_any, type(CASES[name].make()).load):
+        with pytest.raises(FileError, match="agent: of version 4, written by a later Equipoise"):
+            load(path)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_no_pickle_inside(saved, name):
+    with zipfile.ZipFile(saved(name)) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as file:
+                assert np.lib.format.read_array(file, allow_pickle=False).dtype != object
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.1, 0.5, 0.9, 0.999])
+def test_truncated(saved, name, part):
+    path = saved(name)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    for load in (load_any, type(CASES[name].make()).load):
+        with pytest.raises(FileError, match="agent: "):
+            load(path)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_damaged_anywhere_is_noticed_or_harmless(saved, tmp_path, name):
+    path = saved(name)
+    content = bytearray(path.read_bytes())
+    messages = []
+    for position in range(0, len(content), 41):
+        damaged = content.copy()
+        damaged[position] ^= 0xFF
+        path.write_bytes(damaged)
+        try:
+            loaded = load_any(path)
+        except FileError as error:
+            messages.append(str(error))
+        else:
+            loaded.save(tmp_path / "again")
+            assert (tmp_path / "again").read_bytes() == content
+    assert messages
+    assert all(str(path) in message for message in messages)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_arrays_that_are_missing_or_of_another_type_or_shape(saved, name):
+    path = saved(name)
+    header, arrays = read(path)
+    for key, array in arrays.items():
+        narrow = {"i": np.int32, "u": np.uint32, "f": np.float32, "b": np.uint8}[array.dtype.kind]
+        without = {other: part for other, part in arrays.items() if other != key}
+        damaged = [without, *(without | {key: wrong} for wrong in (array.astype(narrow), array[None], array[:-1]))]
+        if array.dtype.itemsize > 1:
+            damaged.append(without | {key: array.astype(array.dtype.newbyteorder())})
+        for wrong in damaged:
+            write(path, wrong, header)
+            with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+                load_any(path)
+        if array.ndim > 1:  # laid out otherwise, but the same
+            write(path, without | {key: np.asfortranarray(array)}, header)
+            assert all(part.flags.c_contiguous for part in arrays_of(load_any(path).memory()))
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_headers_that_are_incomplete_or_senseless(saved, name):
+    path = saved(name)
+    header, arrays = read(path)
+    for key in header:
+        without = {other: value for other, value in header.items() if other != key}
+        for wrong in (without, *(without | {key: value} for value in ("?", [[]], {}, {"kind": "os.system"}))):
+            if wrong | {"labels": {}} == header:  # labels may be missing: there are none
+                continue
+            write(path, arrays, wrong)
+            with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+                load_any(path)
+    for part in ("reward", "agent"):
+        write(path, arrays, header | {part: {"kind": "os:system"}})
+        with pytest.raises(FileError, match="os:system"):
+            load_any(path)
+
+
+def at(index, value):
+    """A change of one entry."""
+
+    def change(array):
+        array[index] = value
+
+    return change
+
+
+SPACE = [
+    ("space.first_pair", at(0, 1)),
+    ("space.first_pair", at(0, -1)),
+    ("space.first_pair", at(1, 0)),
+    ("space.first_pair", at(1, -(2**63))),
+    ("space.first_pair", at(-1, 2**62)),
+    ("space.known_outcomes", at((0, 0), 0.5)),  # told of a pair that is not known
+    ("space.known_outcomes", at((0, 0), np.nan)),
+]
+CLOCK = [
+    ("clock", at(0, 0)),
+    ("clock", at(0, -(2**63))),
+    ("clock", at(0, 2**63 - 1)),
+    ("clock", at(1, -1)),
+    ("clock", at(1, 5)),
+    ("clock", at(2, -2)),
+    ("clock", at(2, 15)),
+    ("total", at(0, -0.5)),
+    ("total", at(0, 77.5)),
+    ("total", at(2, np.nan)),
+    ("total", at(1, np.inf)),
+]
+OUT_OF_RANGE = {
+    "randomised": [("clock", at(0, 79))],
+    "round robin": [
+        ("memory.turn", at(2, -1)),
+        ("memory.turn", at(2, 3)),
+        ("memory.turn", at(0, 2**62)),
+    ],
+    "arms": [
+        ("memory.visits", at(1, -1)),
+        ("memory.visits", at(slice(None), [2**62, 2**62, 2**63 - 1])),
+        ("memory.visits", at(slice(None), 0)),
+        ("memory.sums", at((0, 0), -1.0)),
+        ("memory.sums", at((2, 1), 78.0)),
+        ("memory.sums", at((1, 2), np.nan)),
+    ],
+    "toc": [
+        ("memory.counts.block_first", at(0, 2**63 - 1)),  # where it ends does not fit into 64 bits
+        ("memory.counts.visits", at(slice(0, 4), 2**62)),
+        ("memory.counts.sums", at((0, 0), -1.0)),
+        ("memory.memory.policy", at(0, 3)),
+        ("memory.memory.policy", at(slice(None), 3)),
+        ("memory.memory.clock", at(6, 0)),
+        ("memory.memory.clock", at(0, 2)),
+        ("memory.memory.total", at(0, 0.25)),
+        ("memory.episodes.ended", at(0, 77)),
+        ("memory.counts.pool_state", at(slice(None), -1)),
+        ("memory.counts.end", at(0, 10**6)),
+    ],
+    "knapsack": [
+        ("clock", at(0, 70)),
+        ("clock", at(0, 302)),
+        ("clock", at(1, 5)),
+        ("clock", at(2, 15)),
+        ("total", at(1, 76.0)),  # more than its budget
+    ],
+}
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+@pytest.mark.parametrize("pending", [False, True])
+def test_numbers_out_of_range(saved, name, pending):
+    path = saved(name, pending)
+    header, arrays = read(path)
+    for key, change in SPACE + CLOCK + OUT_OF_RANGE[name]:
+        wrong = arrays[key].copy()
+        change(wrong)
+        if np.array_equal(wrong, arrays[key]):
+            continue
+        write(path, arrays | {key: wrong}, header)
+        with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+            load_any(path)
+    for start in (-1, 5, 0.5, True, None):
+        write(path, arrays, header | {"start": start})
+        with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+            load_any(path)
+
+
+def test_a_pair_that_the_agent_cannot_have_taken(saved):
+    for name in ("round robin", "deterministic"):
+        path = saved(name, pending=True)
+        header, arrays = read(path)
+        first = CASES[name].model.first_pair
+        taken = arrays["clock"][2]
+        for pair in range(first[arrays["clock"][1]], first[arrays["clock"][1] + 1]):
+            clock = arrays["clock"].copy()
+            clock[2] = pair
+            write(path, arrays | {"clock": clock}, header)
+            if pair == taken:
+                assert load_any(path).pending
+            else:
+                with pytest.raises(FileError, match=r"do not fit together|that its policy never takes"):
+                    load_any(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 8},
+        {"seed": -1},
+        {"seed": 7.5},
+        {"policy": [1.0] * 15},
+        {"policy": [0.2] * 4},
+        {"policy": "uniform"},
+        {"stream": None},
+        {"stream": {"bit_generator": "MT19937"}},
+        {"state": {"state": 1, "inc": 1}},
+        {"state": {"state": -1, "inc": 2**128}},
+        {"state": 5},
+        {"has_uint32": 1},
+        {"uinteger": 3},
+        {"bit_generator": "SFC64"},
+    ],
+)
+def test_a_stream_that_is_not_its_own(saved, change):
+    path = saved("randomised")
+    header, arrays = read(path)
+    stream, agent = header["memory"]["stream"], header["agent"]
+    own = {name: value for name, value in change.items() if name in agent}
+    memory = {"stream": stream | {name: value for name, value in change.items() if name in stream}}
+    whole = {name: value for name, value in change.items() if name == "stream"}
+    write(path, arrays, header | {"agent": agent | own, "memory": memory | whole})
+    with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+        load_any(path)
+
+
+@pytest.mark.parametrize("null", [3, -1, 0.5, "?"])
+def test_null_actions_that_are_none(saved, null):
+    path = saved("knapsack")
+    header, arrays = read(path)
+    for wrong in ([null, *header["agent"]["null_actions"][1:]], [0] * 4, null):
+        write(path, arrays, header | {"agent": header["agent"] | {"null_actions": wrong}})
+        with pytest.raises(FileError, match="agent: holds no agent that can go on"):
+            load_any(path)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), name=st.sampled_from(sorted(KINDS)), pending=st.booleans())
+def test_what_is_not_refused_does_no_harm(tmp_path_factory, data, name, pending):
+    """Any whole number in any place: an error, or an agent that goes on without reading where it must not."""
+    path = tmp_path_factory.mktemp("agent") / "agent"
+    model, make = CASES[name]
+    agent = make()
+    eq.simulate(model, agent, 60, seed=2)
+    if pending:
+        agent.act(agent.state)
+    agent.save(path)
+    header, arrays = read(path)
+    key = data.draw(st.sampled_from(sorted(key for key, array in arrays.items() if array.dtype.kind == "i")))
+    wrong = arrays[key].copy()
+    edges = st.sampled_from([-(2**63), -1, 0, 1, 2, 15, 16, 2**31, 2**62, 2**63 - 1])
+    wrong[data.draw(st.integers(0, wrong.size - 1))] = data.draw(edges | st.integers(-5, 100))
+    write(path, arrays | {key: wrong}, header)
+    try:
+        loaded = load_any(path)
+    except FileError:
+        return
+    if loaded.pending:
+        loaded.observe([0.0] * 3, 0)
+    with contextlib.suppress(eq.EquipoiseError):  # it may be one for another world by now
+        eq.simulate(model, loaded, 100, checkpoints=[loaded.t + 99])
+    for _ in range(20):
+        assert 0 <= loaded.act(loaded.state) < loaded.space.n_actions[loaded.state]
+        loaded.observe([0.0] * 3, loaded.space.n_states - 1)

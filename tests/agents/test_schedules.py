@@ -15,7 +15,7 @@ from tests.agents.test_against_reference import compare
 from tests.reference import oracles as ref_oracles
 from tests.reference import rewards as ref_rewards
 from tests.reference.toc_ucrl2 import Reference
-from tests.test_simulation import state_of
+from tests.simulation.test_simulation import state_of
 
 K = 3
 KPI = [0.7, 0.5, 0.6]

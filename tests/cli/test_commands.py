@@ -8,13 +8,13 @@ import pty
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import equipoise as eq
-from equipoise.studies import vocabulary
+from equipoise.studies import make_plan, read_study, vocabulary
+from tests.cli.inside import inside
 from tests.studies.common import LONG, SMALL, equipoise, written
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -22,7 +22,7 @@ STUDIES = Path(__file__).parents[2] / "studies"
 
 @pytest.mark.parametrize("command", [[], ["run"], ["report"], ["solve"], ["describe"], ["list"]])
 def test_every_help_says_what_it_is_for(command):
-    result = equipoise(*command, "--help")
+    result = inside(*command, "--help")
     assert result.returncode == 0
     assert len(result.stdout.splitlines()) > 15
     assert "Usage" in result.stdout
@@ -33,7 +33,7 @@ def test_version():
 
 
 def test_solve_prints_optimum_certificate_and_prices():
-    result = equipoise("solve", "--world", "star", "--reward", '{kind = "BottomSum", kappa = 1}')
+    result = inside("solve", "--world", "star", "--reward", '{kind = "BottomSum", kappa = 1}')
     assert result.returncode == 0
     assert "status   optimal" in result.stdout
     assert "0.333333333" in result.stdout
@@ -45,7 +45,7 @@ def test_solve_prints_optimum_certificate_and_prices():
 
 def test_solve_as_json_is_what_python_gives():
     said = '{kind = "TargetSquared", kpi = [0.6, 0.6]}'
-    data = json.loads(equipoise("solve", "--world", "queue", "--reward", said, "--json").stdout)
+    data = json.loads(inside("solve", "--world", "queue", "--reward", said, "--json").stdout)
     best = eq.solve(eq.models.queue(), eq.rewards.TargetSquared([0.6, 0.6]))
     assert data["status"] == "optimal"
     assert data["value"] == pytest.approx(best.value, abs=1e-6)
@@ -61,9 +61,7 @@ def test_prices_are_what_a_little_more_is_worth():
     budget, step = 0.3, 1e-3
     less, here, more = (
         json.loads(
-            equipoise(
-                "solve", "--world", "pricing", "--reward", f'{{kind = "Knapsack", budget = {b}}}', "--json"
-            ).stdout
+            inside("solve", "--world", "pricing", "--reward", f'{{kind = "Knapsack", budget = {b}}}', "--json").stdout
         )
         for b in (budget - step, budget, budget + step)
     )
@@ -73,7 +71,7 @@ def test_prices_are_what_a_little_more_is_worth():
 
 
 def test_describe_tells_the_structure():
-    data = json.loads(equipoise("describe", "--world", '{kind = "star", branches = 3, diameter = 4}', "--json").stdout)
+    data = json.loads(inside("describe", "--world", '{kind = "star", branches = 3, diameter = 4}', "--json").stdout)
     assert data == {
         "states": 7, "pairs": 15, "actions": data["actions"], "outcomes": 3, "start": 0, "noise": "none",
         "communicating": True, "diameter": 4.0, "gamma": 1, "start label": "centre",
@@ -81,23 +79,23 @@ def test_describe_tells_the_structure():
         "action labels": "to end 0; to end 1; to end 2; outwards; inwards; loop",
         "outcome labels": "loop 0; loop 1; loop 2",
     }  # fmt: skip
-    text = equipoise("describe", STUDIES / "fairness.toml", "--problem", "Gini").stdout
+    text = inside("describe", STUDIES / "fairness.toml", "--problem", "Gini").stdout
     for word in ("diameter", "gamma", "lipschitz", "norm", "oracle", "Doubling"):
         assert word in text
 
 
 def test_a_problem_of_a_study():
-    result = equipoise("solve", STUDIES / "kpis.toml", "--problem", "inventory", "--json")
+    result = inside("solve", STUDIES / "kpis.toml", "--problem", "inventory", "--json")
     assert json.loads(result.stdout)["status"] == "optimal"
-    which = equipoise("solve", STUDIES / "kpis.toml")
+    which = inside("solve", STUDIES / "kpis.toml")
     assert which.returncode == 1
     assert "say which problem with --problem; it has 'queue'" in which.stderr
-    none = equipoise("solve", STUDIES / "kpis.toml", "--problem", "quque")
+    none = inside("solve", STUDIES / "kpis.toml", "--problem", "quque")
     assert "there is no 'quque'" in none.stderr
 
 
 def test_list_has_every_public_name_and_parameter():
-    data = json.loads(equipoise("list", "--json").stdout)
+    data = json.loads(inside("list", "--json").stdout)
     assert set(data["worlds"]) == set(vocabulary.worlds())
     assert set(data["rewards"]) == set(eq.rewards.__all__) - {"Reward", "Custom"}
     assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])
@@ -113,7 +111,7 @@ def test_list_has_every_public_name_and_parameter():
     assert data["worlds"]["star"]["parameters"] == {"branches": "3", "diameter": "4"}
     assert data["rewards"]["BottomSum"]["parameters"] == {"n_outcomes": "the world's", "kappa": "needed"}
     assert all(about["summary"] for shelf in data.values() for about in shelf.values())
-    assert "riverswim" in equipoise("list", "worlds").stdout
+    assert "riverswim" in inside("list", "worlds").stdout
 
 
 WRONG = {
@@ -136,7 +134,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_an_error_is_a_line_and_a_code(name, tmp_path):
     arguments, code, message = WRONG[name]
-    result = equipoise(*arguments, cwd=tmp_path)
+    result = inside(*arguments, cwd=tmp_path)
     assert result.returncode == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr
@@ -145,12 +143,13 @@ def test_an_error_is_a_line_and_a_code(name, tmp_path):
 
 def test_a_wrong_study_runs_nothing(tmp_path):
     path = written(tmp_path, SMALL.replace('"Linear"', '"Linaer"'))
-    result = equipoise("run", path, "--out", tmp_path / "out")
+    result = inside("run", path, "--out", tmp_path / "out")
     assert result.returncode == 1
     assert f"{path}: problems[1].reward.kind: got 'Linaer' (did you mean 'Linear'?)" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_fewer_steps_and_seeds_for_the_asking(tmp_path):
     out = tmp_path / "out"
     result = equipoise("run", STUDIES / "budgets.toml", "--out", out, "--steps", 500, "--seeds", 1)
@@ -160,6 +159,7 @@ def test_fewer_steps_and_seeds_for_the_asking(tmp_path):
     assert set(frame["steps"]) == {500}
 
 
+@pytest.mark.slow
 def test_the_live_display(tmp_path):
     """On a terminal: what runs, how fast, and with what regret."""
     text = LONG.replace("30_000_000", "60_000_000").replace('world = "r', 'name = "p [/b]"\nworld = "r')
@@ -183,8 +183,19 @@ def test_the_live_display(tmp_path):
     assert re.search(r"\d of 4 runs done.*, 2 running.* left", text)
 
 
-@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+shipped = pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+
+
+@shipped
+def test_every_shipped_study_is_understood(path):
+    """Every part of it is made, which is where a wrong one is refused."""
+    study = read_study(path)
+    assert study.name == path.stem
+    assert make_plan(study, path, ready=False).runs
+
+
+@pytest.mark.slow
+@shipped
 def test_every_shipped_study_can_be_run(path, tmp_path):
     result = equipoise("run", path, "--out", tmp_path / "out", "--steps", 300, "--seeds", 1)
     assert result.returncode == 0, result.stderr
-    assert tomllib.loads(path.read_text())["name"] == path.stem

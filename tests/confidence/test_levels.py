@@ -317,6 +317,14 @@ def missed_runs(confidence: eq.confidence.Confidence, model: eq.Model, runs: int
 
 
 @pytest.mark.parametrize("name", RULES)
+def test_the_level_is_kept_by_some_whole_runs(name):
+    """Few runs may exceed their share by chance, and no more often than that."""
+    missed = {world: missed_runs(RULES[name], model, RUNS // 20) for world, model in hard_worlds().items()}
+    assert max(missed.values()) <= most_misses(RUNS // 20, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
 def test_the_level_is_kept_by_whole_runs(name):
     """1000 runs in each world: the regions of every episode hold the truth, in all but 100 at most."""
     missed = {world: missed_runs(RULES[name], model) for world, model in hard_worlds().items()}

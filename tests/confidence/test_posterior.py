@@ -13,7 +13,7 @@ from equipoise.confidence._random import beta, gamma, normal, uniform
 from equipoise.confidence.counts import Counts, no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.errors import ParameterError
-from tests.test_simulation import state_of
+from tests.simulation.test_simulation import state_of
 
 DRAWS = 20_000
 SMALL = 1e-5  # a p-value below that is no accident: there are some 50 of them here, of fixed seeds

@@ -14,7 +14,7 @@ from equipoise.confidence import L1, Adaptive, Bernstein, EmpiricalBernstein, Kn
 from equipoise.confidence.fill import region_of
 from equipoise.errors import ParameterError
 from tests.confidence.common import facts_of
-from tests.test_simulation import state_of
+from tests.simulation.test_simulation import state_of
 
 OTHERS = [
     Bernstein(), EmpiricalBernstein(), Adaptive(), L1(), L1("laplace"), PosteriorSampling(seed=2),

@@ -282,6 +282,7 @@ def test_errors_and_words() -> None:
     assert verdict(0.0, 1e-3, 1e-9, 1e-6) != "optimal"
 
 
+@pytest.mark.slow
 def test_a_tolerance_out_of_reach_is_said() -> None:
     best = solve(models.grid(5, 5), rewards.ProportionalFairness(2, 0.01), tolerance=1e-15)
     assert best.status != "optimal"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from equipoise.errors import ParameterError
-from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, run_check, run_checks
+from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, checks, run_check, run_checks
 from equipoise.reports.statements import page
+from tests.cli.inside import inside
 from tests.studies.common import equipoise
 
 STATEMENT = Statement("x", "Claim 0", "A <title>", "a ≤ b", "a ≤ 2b", 99)
@@ -35,8 +38,10 @@ def test_what_is_not_reached_counts_for_nothing():
     assert Checked(STATEMENT, (far, Finding("i", 1.0, 2.0))).verdict == "holds"
 
 
-def test_names():
-    assert all(name == name.lower() and " " not in name for name in CHECKS)
+def test_every_file_is_a_check_of_its_name():
+    files = {path.stem for path in Path(checks.__file__).parent.glob("*.py")} - {"__init__"}
+    assert set(CHECKS) == {name.replace("_", "-") for name in files}
+    assert all(check.__module__ == f"{checks.__name__}.{name.replace('-', '_')}" for name, check in CHECKS.items())
 
 
 def test_some_checks_in_processes():
@@ -44,7 +49,8 @@ def test_some_checks_in_processes():
     outcomes = run_checks(["delays", "tolerances"], Size.QUICK, jobs=2, told=lambda name, outcome: told.append(name))
     assert [outcome.verdict for outcome in outcomes] == ["holds", "holds as corrected"]
     assert sorted(told) == ["delays", "delays", "tolerances", "tolerances"]
-    with pytest.raises(ParameterError, match="'delay' is no check of the paper; there are"):
+    message = r"^'delay' is no check of the paper \(did you mean 'delays'\?\); there are benchmark, "
+    with pytest.raises(ParameterError, match=message):
         run_checks(["delay"])
 
 
@@ -74,8 +80,10 @@ def test_the_command(tmp_path):
     assert "Claim 4.6" in result.stdout
     assert "holds as corrected" in result.stdout
     assert (tmp_path / "paper.html").read_text().count("data-chart=") == 1
-    names = equipoise("paper", "--list").stdout.split()
+    names = inside("paper", "--list").stdout.split()
     assert names == list(CHECKS)
-    wrong = equipoise("paper", "theorem", cwd=tmp_path)
+    wrong = inside("paper", "theorem", cwd=tmp_path)
     assert wrong.returncode == 1
-    assert "'theorem' is no check of the paper" in wrong.stderr
+    assert "'theorem' is no check of the paper; there are" in wrong.stderr
+    near = inside("paper", "tolerance", cwd=tmp_path)
+    assert "(did you mean 'tolerances'?)" in near.stderr

@@ -88,7 +88,7 @@ def test_linear_custom():
     assert g.conjugate_argmax([-0.5, 0.5]).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("K", [1, 2, 5])
+@pytest.mark.parametrize("K", [2, pytest.param(1, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)])
 def test_iterated_maximiser_without_smoothness(K: int):
     kpi = np.linspace(0.3, 0.9, K)
     built_in = rewards.TargetDistance(kpi, 2)

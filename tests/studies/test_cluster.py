@@ -55,6 +55,7 @@ def _drain(process) -> None:
     threading.Thread(target=process.stderr.read, daemon=True).start()
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_path):
     address, _, *workers = cluster
     path = written(tmp_path, LONG)
@@ -78,6 +79,7 @@ def test_no_scheduler_is_a_clear_error(tmp_path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away(cluster, tmp_path):
     address, scheduler, *_ = cluster
     out = tmp_path / "out"
@@ -93,6 +95,7 @@ def test_a_scheduler_that_goes_away(cluster, tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers(cluster, tmp_path):
     address, _, *workers = cluster
     for worker in workers:

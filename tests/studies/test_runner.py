@@ -151,6 +151,7 @@ def gone(workers: set[int]) -> bool:
     return not any(alive(worker) for worker in workers)
 
 
+@pytest.mark.slow
 def test_the_program_killed_at_random_moments_and_resumed(long, tmp_path):
     """kill -9 three times: the same results to the last bit, and nothing is left behind."""
     path, out = written(tmp_path, LONG), tmp_path / "out"
@@ -167,6 +168,7 @@ def test_the_program_killed_at_random_moments_and_resumed(long, tmp_path):
     assert list((out / "partial").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_workers_killed_at_random_moments(long, tmp_path):
     """Whatever was running is done again."""
     path, out = written(tmp_path, LONG), tmp_path / "out"
@@ -213,6 +215,7 @@ def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
     assert Folder(out).read_result(saved[0].stem).about["resumed"] == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "3600")
@@ -229,6 +232,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     assert data(out).equals(data(long))
 
 
+@pytest.mark.slow
 def test_two_programs_share_one_folder(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     both = [start("run", path, "--out", out, "--jobs", "1") for _ in range(2)]
@@ -270,6 +274,7 @@ def test_a_result_under_a_wrong_name_is_not_read(copy):
     assert f"it holds the run {first.stem}" in open_results(copy).damaged[0]
 
 
+@pytest.mark.slow
 def test_a_damaged_save_costs_time_and_nothing_else(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "0.05")
@@ -304,6 +309,7 @@ def test_a_read_only_folder(copy, tmp_path):
     assert data(copy).equals(before)
 
 
+@pytest.mark.slow
 def test_a_full_disk(copy, done, tmp_path):
     """Files may not grow beyond a size that leaves room for the study and not for a result: as on a full disk."""
 
@@ -324,6 +330,7 @@ def test_a_full_disk(copy, done, tmp_path):
     assert equipoise("run", path, "--out", copy).returncode == 0
 
 
+@pytest.mark.slow
 def test_saved_progress_of_another_run_is_not_taken_up(long, tmp_path):
     """The agent of one seed under the name of another: seen, and done from the beginning."""
     path, out = written(tmp_path, LONG), tmp_path / "out"

@@ -17,7 +17,7 @@ from equipoise.theory import Decomposition, Facts, Setting, bounds, decompose, p
 from tests.agents.test_against_reference import cases
 from tests.reference import oracles as ref_oracles
 from tests.reference import rewards as ref_rewards
-from tests.test_simulation import state_of
+from tests.simulation.test_simulation import state_of
 from tests.theory.kinds import KPI, K, Looking, Scaled, dense_slack, dense_terms, makers
 
 ROUNDING = 1e-9  # as in tests/agents/test_against_reference.py: theta and bias agree to that

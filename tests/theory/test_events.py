@@ -15,7 +15,7 @@ from equipoise.confidence.counts import no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.theory import coverage, decompose, recording
 from equipoise.theory._kernels import Truth, look
-from tests.test_simulation import state_of
+from tests.simulation.test_simulation import state_of
 from tests.theory.kinds import K, Scaled, makers
 
 

@@ -32,7 +32,7 @@ def array_in(memory: Mapping[str, Any], name: str, like: NDArray[Any], grows: bo
         raise FileError(f"the array {name} is missing")
     if part.dtype != like.dtype or part.ndim != like.ndim or not (grows or part.shape == like.shape):
         raise FileError(f"the array {name} is of type {part.dtype} and shape {part.shape}")
-    return np.array(part)
+    return np.array(part, order="C")  # kernels are compiled for arrays laid out row by row
 
 
 def require(condition: Any, otherwise: str) -> None:

@@ -1,7 +1,9 @@
-"""The paper, executable: one file a theorem, lemma or claim; each runs, and says whether it holds.
+"""The paper, executable: one file a theorem, lemma or claim in `checks`; each runs, and says whether it holds.
 
 `equipoise paper` runs them all. A file opens with the statement, what is wrong with it if anything is, and how it is
-measured; its function `check` gives the findings. `catalogue.CHECKS` lists them in the order of the paper.
+measured; its function `check` gives the findings. `catalogue.CHECKS` lists them in the order of the paper. What several
+checks share stands beside `checks`: worlds (`analysis_cases`, `random_cases`, `markets`) and measurements (`rates`,
+`error_ratios`).
 """
 
 from equipoise.paper.catalogue import CHECKS

@@ -13,7 +13,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Final, Literal, final
+
+LEVEL: Final = 0.999
+"""Of the interval around every number that is an estimate."""
 
 
 @final

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from equipoise._words import nearest
 from equipoise.errors import ParameterError
 from equipoise.paper.catalogue import CHECKS
 from equipoise.paper.findings import Checked, Size
@@ -52,7 +53,9 @@ def run_checks(
     chosen = list(CHECKS) if names is None else list(names)
     for name in chosen:
         if name not in CHECKS:
-            raise ParameterError(f"{name!r} is no check of the paper; there are {', '.join(CHECKS)}")
+            raise ParameterError(
+                f"{name!r} is no check of the paper{nearest(name, CHECKS)}; there are {', '.join(CHECKS)}"
+            )
     tell = told or (lambda _name, _outcome: None)
     outcomes: dict[str, Outcome] = {}
     spawn = multiprocessing.get_context("spawn")

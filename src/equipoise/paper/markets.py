@@ -1,0 +1,38 @@
+"""Worlds with budgets for the statements of section 6: outcome 0 is the reward, the others what it consumes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.models.garnet import garnet
+from equipoise.models.model import Model
+
+
+def arms() -> Model:
+    """One state: do nothing, or earn 1/2 for a unit, or 1 for a unit half of the time; opt(P_C(b)) = b for b <= 1/2."""
+    nothing = [0.0, 0.0]
+    fair = [(0.5, 0, [1.0, 1.0]), (0.5, 0, nothing)]
+    return Model.from_branches([[[(1.0, 0, nothing)], [(1.0, 0, [0.5, 1.0])], fair]], known=[(0, 0)])
+
+
+def random_market(n_states: int, resources: int, seed: int) -> Model:
+    """A Garnet with a null action in every state and two others.
+
+    Each of the two, with some probability, pays something and takes a unit of one or more resources; else neither.
+    """
+    rng = np.random.default_rng([seed, n_states, resources])
+    moves = garnet(n_states, 3, 2, seed=seed).transitions()
+    nothing = np.zeros(resources + 1)
+    states: list[list[list[tuple[float, int, NDArray[np.float64]]]]] = []
+    for pair in range(3 * n_states):
+        chance = 0.0 if pair % 3 == 0 else rng.uniform(0.2, 1.0)
+        uses = rng.random(resources) < 0.5
+        uses[rng.integers(resources)] = True
+        something = np.append(rng.random(), uses)
+        steps = range(moves.indptr[pair], moves.indptr[pair + 1])
+        branches = [(chance * moves.data[i], int(moves.indices[i]), something) for i in steps]
+        branches += [((1.0 - chance) * moves.data[i], int(moves.indices[i]), nothing) for i in steps]
+        states += [[]] if pair % 3 == 0 else []
+        states[-1].append(branches)
+    return Model.from_branches(states, known=[(s, 0) for s in range(n_states)])

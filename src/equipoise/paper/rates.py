@@ -1,0 +1,241 @@
+r"""How fast regret falls: slopes over the last two decades, whether the regime is reached, and the proofs' constants.
+
+**Slope.** For each seed the line of least squares through (log t, log Reg(t)) at the checkpoints, ten a decade, of
+the window T/100 <= t <= T: the last two decades, always. Points with Reg <= 0 are left out; they come late, so that
+this makes it less steep. The mean over seeds is reported, with a t-interval at 99.9 %; where nothing is random there
+is one run and no interval.
+
+**Reached.** The plateau P is the largest mean regret from t = 10 on. An instance has reached the regime if the mean
+regret R at T/100 is at most P/4. Before that the slope says nothing about the rate: it is shown and does not count.
+An agent that knows the model has nothing to learn, and no such excuse: its slope counts in any case.
+
+**Bound.** A theorem that says Reg <= C T^-e allows any curve below it; one that comes down from P as 1/(1/P + T^e/C)
+has slope -e (1 - Reg/P). So the slope is held against -e (1 - R/P), which is -e in the limit. The logarithm that an
+O~ hides under the root, log(KSAT/delta), adds its own slope where the theorem has one at the leading term: Theorem
+3.4 does.
+
+**Constants.** If the model is known and nothing is random, the proofs give a bound without "O" and without
+probability, `known_bound`: with tolerance eps and M(T) episodes, all of them ended by Psi,
+
+    T Reg(T)  <=  T oracle(T) + 2 Q ||1|| M(T) + (L ||1|| + eps) D M(T) + eps T,
+
+with the oracle's own term of `theory.regret`, by club and heart, spade (an episode moves the bias by one span at most)
+and P; diamond is 0. An agent that does not alternate as it should exceeds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._statistics import log_slope, mean_interval
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.confidence.known import Known
+from equipoise.models.model import Model
+from equipoise.offline.benchmark import solve
+from equipoise.oracles.base import Oracle
+from equipoise.oracles.choice import fitting_oracle
+from equipoise.paper.findings import LEVEL, Checked, Finding, Picture, Statement
+from equipoise.planning.options import Planner
+from equipoise.rewards.base import Reward
+from equipoise.simulation import simulate
+from equipoise.theory import bounds
+from equipoise.theory.episodes import phases
+from equipoise.theory.facts import Setting
+from equipoise.theory.regret import oracle_term
+
+TOLERANCE: Final = 1e-6
+"""Of the planner when the model is known; erratum 9 says why it must be small."""
+_DELTA: Final = 0.05
+_FROM: Final = 10  # the plateau is looked for from here on
+REACHED: Final = 0.25  # of the plateau
+SHARES: Final = 10.0 ** np.arange(-2.0, 3.01, 0.5)  # of Q in L
+_EXACT: Final = Planner(warm_start=True, relaxation=1.0)  # the star has loops: no relaxation is needed
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A world and a reward, to be run for so many steps with so many seeds."""
+
+    name: str
+    model: Model
+    reward: Reward
+    steps: int
+    seeds: int = 1
+    oracle: Oracle | None = None
+    known: bool = False
+
+    def agent(self, threshold: float | None = None) -> TocUCRL2:
+        """The paper's; or one that knows the model, with exact plans."""
+        space, reward, oracle = self.model.space, self.reward, self.oracle
+        if not self.known:
+            return TocUCRL2(space, reward, oracle, threshold, _DELTA)
+        return TocUCRL2(space, reward, oracle, threshold, _DELTA, Known(self.model), TOLERANCE, planner=_EXACT)
+
+
+class Curve(NamedTuple):
+    """Regret at the checkpoints, one row a seed."""
+
+    t: NDArray[np.int64]
+    regret: NDArray[np.float64]
+
+
+def curve(instance: Instance) -> Curve:
+    """Run all seeds."""
+    best = solve(instance.model, instance.reward, progress=False)
+    runs = [
+        simulate(instance.model, instance.agent(), instance.steps, seed, progress=False)
+        for seed in range(instance.seeds)
+    ]
+    return Curve(runs[0].t, np.array([run.regret(best) for run in runs]))
+
+
+def rate(name: str, found: Curve, exponent: float, *, known: bool = False, inside: float = 0.0) -> Finding:
+    """The slope of the last two decades against the theorem's; `inside` is what multiplies T in a logarithm."""
+    last = int(found.t[-1])
+    start = last // 100
+    mean = found.regret.mean(axis=0)
+    plateau = float(mean[found.t >= _FROM].max())
+    share = float(mean[found.t == start][0]) / plateau
+    limit = -exponent
+    if inside:
+        limit += 0.5 * math.log(math.log(inside * last) / math.log(inside * start)) / math.log(100.0)
+    each = np.array([_slope(found.t[found.t >= start], row[found.t >= start]) for row in found.regret])
+    return Finding(
+        f"{name}, T = 10^{round(math.log10(last))}",
+        float(each.mean()),
+        limit * (1.0 - min(share, REACHED if known else 1.0)),
+        error=half_width(each),
+        reached=known or share <= REACHED,
+        note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/100 is {share:.2g} of its plateau",
+    )
+
+
+def check_rate(
+    statement: Statement,
+    exponent: float,
+    known: Sequence[Instance],
+    learned: Sequence[Instance],
+    narrow: int,
+    *,
+    logarithm: bool = False,
+) -> Checked:
+    """Fit slopes; compare the instances whose model is known with the constants of the proof; vary Q.
+
+    Parameters
+    ----------
+    statement : Statement
+        The theorem.
+    exponent : float
+        e, in Reg <= C T^-e.
+    known, learned : sequence of Instance
+        With the model known, and not.
+    narrow : int
+        Steps of the runs that vary Q, on the first of those known.
+    logarithm : bool
+        Whether the theorem has a logarithm at its leading term.
+    """
+    curves = [(instance, curve(instance)) for instance in (*known, *learned)]
+    slopes = [
+        rate(instance.name, found, exponent, known=instance.known, inside=sizes(instance) if logarithm else 0.0)
+        for instance, found in curves
+    ]
+    constants = [within_constants(*pair) for pair in curves[: len(known)]]
+    first = known[0]
+    power, inside, thresholds = by_threshold(Instance("star, known", first.model, first.reward, narrow, known=True))
+    named = [(instance.name, found) for instance, found in curves]
+    drawn = picture(statement.title, named, f"−1/{round(1.0 / exponent)}")
+    return Checked(statement, (*slopes, *constants, power, inside), (), (drawn, thresholds))
+
+
+def sizes(instance: Instance) -> float:
+    """KSA/delta, as it stands in the logarithm."""
+    return instance.model.n_outcomes * instance.model.n_pairs / _DELTA
+
+
+def within_constants(instance: Instance, found: Curve) -> Finding:
+    """Regret against the bound with the constants of the proof, where it comes closest; model known, nothing random."""
+    limit = np.array([known_bound(instance, instance.reward.lipschitz, int(t)) for t in found.t])
+    at = int(np.argmax(found.regret[0] / limit))
+    return Finding(f"{instance.name}, regret at T = {found.t[at]}", float(found.regret[0, at]), float(limit[at]))
+
+
+def known_bound(instance: Instance, threshold: float, T: int) -> float:
+    """Reg(T) is at most this with certainty, if the model is known and nothing is random."""
+    reward, oracle = instance.reward, instance.oracle or fitting_oracle(instance.reward)
+    setting = Setting(reward=reward, oracle=oracle, threshold=threshold)
+    episodes = sum(
+        bounds.gradient_episodes(reward, phase.oracle, threshold, taken) for phase, taken in phases(oracle, T)
+    )
+    delay, motion = 2.0 * threshold * setting.ones, (setting.scale + TOLERANCE) * instance.model.diameter()
+    return oracle_term(setting, T) + (delay + motion) * episodes / T + TOLERANCE
+
+
+def by_threshold(instance: Instance) -> tuple[Finding, Finding, Picture]:
+    """Regret at one T for Q from L/100 to 1000 L: its growth as Q falls to 0, its bound, and both in a picture."""
+    reward, T = instance.reward, instance.steps
+    best = solve(instance.model, reward, progress=False)
+    Q = reward.lipschitz * SHARES
+    regret = np.array(
+        [simulate(instance.model, instance.agent(q), T, progress=False).regret(best)[-1] for q in Q.tolist()]
+    )
+    limit = np.array([known_bound(instance, q, T) for q in Q.tolist()])
+    small = SHARES <= 1.0
+    name = f"{instance.name}, T = 10^{round(math.log10(T))}"
+    power = Finding(f"{name}, Q from L/100 to L: power of Q", _slope(Q[small], regret[small]), -0.5, ">=")
+    at = int(np.argmax(regret / limit))
+    inside = Finding(f"{name}, regret at Q = {SHARES[at]:.2g} L", float(regret[at]), float(limit[at]))
+    rows = [
+        {"Q": float(share), "value": float(value), "line": line}
+        for line, values in (("regret", regret), ("bound", limit))
+        for share, value in zip(SHARES, values, strict=True)
+    ]
+    return power, inside, _threshold_picture(name, rows)
+
+
+def half_width(values: NDArray[np.float64]) -> float:
+    """Of the t-interval of a mean at 99.9 %; 0 if there is but one value, which nothing random had a part in."""
+    return mean_interval(values, LEVEL).half or 0.0
+
+
+def picture(title: str, curves: Sequence[tuple[str, Curve]], exponent: str) -> Picture:
+    """Mean regret of all instances against t."""
+    rows = [
+        {"instance": name, "t": int(t), "regret": float(value)}
+        for name, found in curves
+        for t, value in zip(found.t[::2], found.regret.mean(axis=0)[::2], strict=True)
+        if value > 0 and t >= _FROM
+    ]
+    axes = {
+        "x": {"field": "t", "type": "quantitative", "scale": {"type": "log"}},
+        "y": {"field": "regret", "type": "quantitative", "scale": {"type": "log"}},
+        "color": {"field": "instance", "type": "nominal", "title": None},
+    }
+    caption = f"Mean over seeds. The theorem says that regret falls at least like t^{exponent} in the end."
+    return Picture(title, caption, {"data": {"values": rows}, "mark": "line", "encoding": axes})
+
+
+def _slope(x: NDArray[np.float64] | NDArray[np.int64], y: NDArray[np.float64]) -> float:
+    taken = y > 0.0
+    if taken.sum() < 2:
+        return -math.inf  # no regret to speak of
+    return log_slope(x[taken], y[taken])
+
+
+def _threshold_picture(name: str, rows: list[dict[str, object]]) -> Picture:
+    axes = {
+        "x": {"field": "Q", "type": "quantitative", "scale": {"type": "log"}, "title": "Q / L"},
+        "y": {"field": "value", "type": "quantitative", "scale": {"type": "log"}, "title": "regret"},
+        "strokeDash": {"field": "line", "type": "nominal", "title": None, "sort": ["regret", "bound"]},
+    }
+    return Picture(
+        "Regret and the threshold Q",
+        f"{name}, the model known. A small Q makes the agent travel too often, a large one too seldom: √Q + LD/√Q.",
+        {"data": {"values": rows}, "mark": {"type": "line", "point": True}, "encoding": axes},
+    )

@@ -1,0 +1,116 @@
+"""The three lemmas on the number of episodes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.models import garnet
+from equipoise.oracles import FrankWolfe
+from equipoise.paper import random_cases
+from equipoise.paper.checks import episodes_frank_wolfe, episodes_gradient_descent, episodes_mirror_descent
+from equipoise.paper.findings import Size
+from equipoise.rewards import Linear, Quadratic
+from equipoise.theory import bounds
+
+MODULES = (episodes_frank_wolfe, episodes_gradient_descent, episodes_mirror_descent)
+each = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.STATEMENT.number)
+
+
+class Few:
+    """A tenth of a quick check."""
+
+    def pick(self, quick: int, full: int) -> int:
+        return quick // 10
+
+
+@each
+def test_quick(module):
+    checked = module.check(Size.QUICK)
+    assert checked.verdict == "holds as corrected"
+    true = ("both", "(4.7)", "(C.9)", "(C.25)")
+    assert all(f.verdict == "holds" for f in checked.written if f.instance.startswith(true))
+    assert len(checked.pictures) == 1
+    # one pair: episodes start at 1, 2, 3, 5, 9, ...; the fourth is begun and not ended at T = 5
+    false = ("(4.8)", "(C.10)", "(C.26)")
+    (printed,) = [f for f in checked.written if f.instance.startswith(false) and "one pair" in f.instance]
+    assert (printed.measured, printed.bound, printed.verdict) == (4.0, 1 + math.log2(5), "fails")
+
+
+def test_counts_on_one_pair():
+    case = random_cases.Case("one pair", garnet(1, 1, 1, 1), Linear([1.0]), FrankWolfe(), math.inf, 0.05, 20, 0)
+    episodes = case.episodes()
+    assert episodes.start.tolist() == [1, 2, 3, 5, 9, 17]
+    assert random_cases.begun(episodes, 20)[1].tolist() == [1, 2, 3, 4, 5, 6]
+    assert random_cases.by_visits(episodes, 20)[0].tolist() == [1, 2, 3, 5, 9]  # the last one is open
+    assert random_cases.ended_by_visits(episodes, 20)[0].tolist() == [1, 2, 4, 8, 16]
+    assert random_cases.by_gradient(episodes, 20)[0].size == 0
+    (finding,) = random_cases.findings([(case, episodes)], "x", random_cases.by_visits, random_cases.visits_bound)
+    assert finding.measured == 4.0
+    assert finding.bound == 1 + math.log2(5)
+
+
+@each
+def test_the_bounds_are_those_of_the_library_or_sharper(module):
+    for case in random_cases.cases(module.draw, 30, 50, stream=7):
+        for T in (1, 3, 50):
+            mine = float(module.gradient_bound(case, np.array([float(T)]))[0])
+            theirs = bounds.gradient_episodes(case.reward, case.oracle, case.threshold, T)
+            assert mine <= theirs + 1e-9
+            assert theirs <= mine + 2 + 1e-9
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 1.0, 1.7, 5.0, 40.0])
+@pytest.mark.parametrize(("alpha", "factor"), [(1 / 2, 4.0), (1 / 3, 3 / math.sqrt(2))])
+def test_the_constant_one_is_enough_for_the_slowest_schedule(C, alpha, factor):
+    # tau_i >= tau_{i-1} + C tau_{i-1}^alpha, whole numbers; the n-th must begin by T
+    tau, n = 1, 1
+    while tau < 10**6 and n < 20_000:
+        assert n <= 1 + C ** (1 / (1 - alpha)) + factor / C * tau ** (1 - alpha)
+        tau, n = max(tau + 1, math.ceil(tau + C * tau**alpha)), n + 1
+
+
+@each
+def test_a_threshold_that_is_too_small_is_seen(module, monkeypatch):
+    # the agent ends episodes at Q / 1000; the lemma is about Q
+    right = TocUCRL2._set_up_phase
+
+    def wrong(self):
+        right(self)
+        self.__dict__["_rules"] = self._rules._replace(threshold=self._rules.threshold / 1000)
+
+    monkeypatch.setattr(TocUCRL2, "_set_up_phase", wrong)
+    assert module.check(Few()).verdict == "fails"
+
+
+@each
+def test_a_bound_without_its_logarithm_is_seen(module, monkeypatch):
+    monkeypatch.setattr(random_cases, "visits_bound", lambda case, T: case.model.n_pairs + 0 * T)
+    assert module.check(Few()).verdict == "fails"
+
+
+@each
+def test_a_tenth_of_the_bound_is_seen(module, monkeypatch):
+    right = module.gradient_bound
+    monkeypatch.setattr(module, "gradient_bound", lambda case, T: right(case, T) / 10)
+    assert module.check(Size.QUICK if module is episodes_frank_wolfe else Few()).verdict == "fails"
+
+
+def test_the_same_cases_again():
+    first, again = (list(random_cases.cases(episodes_frank_wolfe.draw, 12, 40, stream=1)) for _ in range(2))
+    for one, other in zip(first, again, strict=True):
+        assert one.model == other.model
+        assert (one.threshold, one.seed, repr(one.reward)) == (other.threshold, other.seed, repr(other.reward))
+        assert one.episodes().start.tolist() == other.episodes().start.tolist()
+    assert {case.kind for case in first} == set(random_cases.KINDS)
+
+
+def test_an_adversary_is_harder_than_a_world():
+    pair = garnet(1, 1, 1, 1)
+    kinds = ("one pair", random_cases.ADVERSARY)
+    made = (random_cases.Case(kind, pair, Quadratic([0.5]), FrankWolfe(), 0.01, 0.05, 300, 4) for kind in kinds)
+    calm, harsh = (random_cases.by_gradient(case.episodes(), 300)[0].size for case in made)
+    assert harsh > calm

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equipoise.agents.baselines import StationaryAgent
+from equipoise.models import star
+from equipoise.offline.policies import policy_of
+from equipoise.paper.checks import stationary_policies
+from equipoise.paper.findings import Size
+
+
+def test_each_has_a_constant_and_no_constant_serves_all():
+    checked = stationary_policies.check(Size.QUICK)
+    assert checked.verdict == "holds as corrected"
+    assert {finding.verdict for finding in checked.written} == {"fails"}
+    assert all(finding.bound > 0 for finding in checked.corrected)
+    found = {finding.instance: finding.measured for finding in checked.corrected}
+    assert found["the best deterministic policy: limit"] == pytest.approx(1 / 2)
+    assert found["stationary, ε = 0.0001: limit"] == pytest.approx(4e-5, rel=1e-3)
+
+
+def test_limits_and_constants_by_hand():
+    model = star(3, 4)
+    uniform = policy_of(model, np.zeros(model.n_pairs))
+    # a walk on a graph with 15 ends of arcs, a loop counting once: 3/15 of the time on the loops
+    assert stationary_policies.limits(model, uniform) == pytest.approx([0.4])
+    assert stationary_policies.constant(model, uniform) == pytest.approx(1 / 3)  # q = 1/2
+    staying = policy_of(model, np.where(model.means.max(axis=1) > 0, 1.0, 0.0))
+    assert stationary_policies.limits(model, staying) == pytest.approx([2 / 3] * 3)
+    assert stationary_policies.constant(model, staying) == pytest.approx(1 / 6)
+
+
+@pytest.mark.slow
+def test_taking_the_value_of_the_mixture_for_the_mixture_of_values_is_seen(monkeypatch):
+    long_run = stationary_policies.long_run
+
+    def merged(model, policy):
+        classes = long_run(model, policy)
+        return [(classes[0][0], sum(x for _, x in classes) / len(classes))]
+
+    monkeypatch.setattr(stationary_policies, "long_run", merged)
+    assert stationary_policies.check(Size.QUICK).verdict == "fails"
+
+
+@pytest.mark.slow
+def test_a_constant_that_is_too_large_is_seen(monkeypatch):
+    constant = stationary_policies.constant
+    monkeypatch.setattr(stationary_policies, "constant", lambda model, policy: 1.1 * constant(model, policy))
+    assert stationary_policies.check(Size.QUICK).verdict == "fails"
+
+
+def test_an_agent_that_is_stationary_is_seen(monkeypatch):
+    monkeypatch.setattr(stationary_policies, "TocUCRL2", StationaryAgent)
+    assert stationary_policies.check(Size.QUICK).verdict == "fails"
