@@ -6,7 +6,7 @@ import pytest
 
 from equipoise.errors import ParameterError
 from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, run_check, run_checks
-from equipoise.reports.statements import page
+from equipoise.reports.writing.statements import page
 from tests.studies.common import equipoise
 
 STATEMENT = Statement("x", "Claim 0", "A <title>", "a ≤ b", "a ≤ 2b", 99)

@@ -1,0 +1,123 @@
+r"""Means of independent numbers with their intervals, and slopes on log-log axes: one of each for the whole package.
+
+**Interval of a mean.** For n numbers with mean m and standard deviation s (divisor n - 1), the interval at level p is
+Student's
+
+    m ± t_{n-1, (1+p)/2} s / sqrt(n).
+
+It is exact when the numbers are normal, and approximate otherwise. One number has a mean and no interval.
+
+**Slope.** If y = c t^a then log y = log c + a log t, and a is the slope of a straight line on log-log axes, fitted by
+least squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LEVEL: Final = 0.95
+SAME: Final = 1e-9
+"""Half-widths below this share of the mean are rounding: the numbers are the same."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over n independent numbers, and the half-width of its interval.
+
+    Attributes
+    ----------
+    mean : float
+        Of the numbers.
+    half : float or None
+        The half-width; None for a single number.
+    n : int
+        How many there are.
+    """
+
+    mean: float
+    half: float | None
+    n: int
+
+    @property
+    def low(self) -> float:
+        """The lower end; the mean itself if there is no interval."""
+        return self.mean - (self.half or 0.0)
+
+    @property
+    def high(self) -> float:
+        """The upper end; the mean itself if there is no interval."""
+        return self.mean + (self.half or 0.0)
+
+    @property
+    def without_chance(self) -> bool:
+        """Whether several numbers are the same, to within rounding."""
+        return self.half is not None and self.half <= SAME * abs(self.mean)
+
+
+def half_widths(deviations: ArrayLike, counts: ArrayLike, level: float = LEVEL) -> NDArray[np.float64]:
+    """Half-widths t_{n-1} s / sqrt(n) of many intervals at once; NaN where n < 2.
+
+    Parameters
+    ----------
+    deviations : array
+        The standard deviations s, with divisor n - 1.
+    counts : array
+        The numbers n.
+    level : float
+        The probability with which an interval holds the mean.
+
+    >>> half_widths([1.0, 1.0, 1.0], [2, 4, 1]).round(3)
+    array([8.985, 1.591,   nan])
+    """
+    from scipy import stats  # which takes long to import, and is not needed to load the package
+
+    s = np.asarray(deviations, dtype=float)
+    n = np.asarray(counts, dtype=float)
+    several = n >= 2
+    safe = np.where(several, n, 2.0)
+    widths = stats.t.ppf((1 + level) / 2, safe - 1) * s / np.sqrt(safe)
+    return np.where(several, widths, np.nan)
+
+
+def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+    """The mean of independent numbers, with Student's interval.
+
+    Parameters
+    ----------
+    values : array
+        The numbers, at least one.
+    level : float
+        The probability with which the interval holds the mean.
+
+    >>> mean_interval([1.0, 2.0, 3.0])
+    Interval(mean=2.0, half=2.48413..., n=3)
+    >>> mean_interval([1.0])
+    Interval(mean=1.0, half=None, n=1)
+    """
+    x = np.asarray(values, dtype=float)
+    if x.size == 0:
+        raise ValueError("values: empty; a mean needs at least one")
+    if x.size == 1:
+        return Interval(float(x[0]), None, 1)
+    half = half_widths([x.std(ddof=1)], [x.size], level)[0]
+    return Interval(float(x.mean()), float(half), x.size)
+
+
+def log_slope(t: ArrayLike, y: ArrayLike) -> float:
+    """The slope of log y against log t, by least squares.
+
+    Parameters
+    ----------
+    t, y : array
+        Positive numbers, as many of the one as of the other.
+
+    >>> round(log_slope([1, 10, 100], [1, 0.1, 0.01]), 9)
+    -1.0
+    """
+    x = np.log(np.asarray(t, dtype=float))
+    x = x - x.mean()
+    return float(x @ np.log(np.asarray(y, dtype=float)) / (x @ x))
