@@ -14,7 +14,7 @@ three are made from the same `Section` objects; a section of your own is a funct
 from equipoise.reports.drawing.theme import Theme
 from equipoise.reports.writing.figure_files import write_figures
 from equipoise.reports.writing.inline import Aside, Code, Key, Link, Strong
-from equipoise.reports.writing.own import load_section
+from equipoise.reports.writing.own import load_section, own_sections
 from equipoise.reports.writing.page import report_sections, write_report
 from equipoise.reports.writing.section import (
     Beside,
@@ -53,6 +53,7 @@ __all__ = [
     "Text",
     "Theme",
     "load_section",
+    "own_sections",
     "report_sections",
     "write_figures",
     "write_paper",

@@ -33,7 +33,7 @@ def write_figures(
     height: int | None = None,
     font: str | None = None,
     font_size: int | None = None,
-    sections: Sequence[SectionMaker] = (),
+    sections: Sequence[SectionMaker | Section] = (),
 ) -> list[Path]:
     """Write every figure of a report into a folder, which is made if it is not there.
 
@@ -55,7 +55,7 @@ def write_figures(
         that are not installed are passed over.
     font_size : int, optional
         Of names and titles, in pixels; numbers along an axis are one smaller.
-    sections : sequence of callable
+    sections : sequence of callable or Section
         Sections of your own, whose figures are written too.
 
     Returns

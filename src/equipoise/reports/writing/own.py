@@ -54,13 +54,13 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
     return maker  # type: ignore[no-any-return]
 
 
-def own_sections(makers: Sequence[SectionMaker], results: Results) -> list[Section]:
+def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> list[Section]:
     """The sections that functions make from results.
 
     Parameters
     ----------
-    makers : sequence of callable
-        Each takes `Results` and returns a `Section`.
+    makers : sequence of callable or Section
+        Each takes `Results` and returns a `Section`; one that is made already is taken as it is.
     results : Results
         Of a study.
 
@@ -72,7 +72,9 @@ def own_sections(makers: Sequence[SectionMaker], results: Results) -> list[Secti
     return [_made(maker, results) for maker in makers]
 
 
-def _made(maker: SectionMaker, results: Results) -> Section:
+def _made(maker: SectionMaker | Section, results: Results) -> Section:
+    if isinstance(maker, Section):
+        return maker
     if not callable(maker):
         raise ReportError(f"sections: got {maker!r}; functions of the results are needed")
     name = _name(maker)

@@ -36,7 +36,7 @@ Study = Results | str | os.PathLike[str]
 
 
 def write_report(
-    results: Study, path: str | os.PathLike[str] | None = None, sections: Sequence[SectionMaker] = ()
+    results: Study, path: str | os.PathLike[str] | None = None, sections: Sequence[SectionMaker | Section] = ()
 ) -> Path:
     """Write the report of a study as one self-contained HTML file, atomically.
 
@@ -46,7 +46,7 @@ def write_report(
         Of a study, complete or not; or the folder of one.
     path : str or PathLike, optional
         Used as given; by default ``report.html`` within the folder.
-    sections : sequence of callable
+    sections : sequence of callable or Section
         Sections of your own, after those of the problems: each a function of the `Results` that returns a `Section`.
 
     Returns
@@ -95,14 +95,14 @@ def opened(results: Study) -> Results:
     return results if isinstance(results, Results) else open_results(results)
 
 
-def report(results: Results, sections: Sequence[SectionMaker] = ()) -> str:
+def report(results: Results, sections: Sequence[SectionMaker | Section] = ()) -> str:
     """The page as text.
 
     Parameters
     ----------
     results : Results
         Of a study.
-    sections : sequence of callable
+    sections : sequence of callable or Section
         Sections of your own.
     """
     problems = digest(results)
@@ -119,14 +119,14 @@ def report(results: Results, sections: Sequence[SectionMaker] = ()) -> str:
     )
 
 
-def report_sections(results: Results, sections: Sequence[SectionMaker] = ()) -> list[Section]:
+def report_sections(results: Results, sections: Sequence[SectionMaker | Section] = ()) -> list[Section]:
     """All sections of a report: that of each problem, then your own.
 
     Parameters
     ----------
     results : Results
         Of a study.
-    sections : sequence of callable
+    sections : sequence of callable or Section
         Sections of your own.
     """
     return [*problem_sections(results, digest(results)), *own_sections(sections, results)]

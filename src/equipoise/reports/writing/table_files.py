@@ -15,7 +15,7 @@ from equipoise.reports.writing.markdown import markdown_table
 from equipoise.reports.writing.names import stems
 from equipoise.reports.writing.page import Study, opened, report_sections
 from equipoise.reports.writing.saving import checked_format, save_all
-from equipoise.reports.writing.section import SectionMaker, Table
+from equipoise.reports.writing.section import Section, SectionMaker, Table
 
 
 def csv_table(table: Table) -> str:
@@ -47,7 +47,7 @@ FORMATS: Final[dict[str, tuple[str, Callable[[Table], str]]]] = {
 
 
 def write_tables(
-    results: Study, folder: str | os.PathLike[str], format: str = "csv", sections: Sequence[SectionMaker] = ()
+    results: Study, folder: str | os.PathLike[str], format: str = "csv", sections: Sequence[SectionMaker | Section] = ()
 ) -> list[Path]:
     """Write every table of a report into a folder, which is made if it is not there.
 
@@ -59,7 +59,7 @@ def write_tables(
         Where to.
     format : "csv", "latex" or "markdown"
         Of the files. LaTeX needs the package booktabs.
-    sections : sequence of callable
+    sections : sequence of callable or Section
         Sections of your own, whose tables are written too.
 
     Returns
