@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from equipoise.errors import EquipoiseError, ParameterError
+from equipoise._component import allow_beside, named_elsewhere
+from equipoise.errors import ParameterError
 from equipoise.studies.loading import open_results
 
 
@@ -70,6 +71,15 @@ def report(
             show_default=False,
         ),
     ] = None,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            help="Allow sections to come from this module; it is imported. May be repeated.",
+            metavar="MODULE",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Make a report of a study: one HTML file that needs no network, and on demand its tables and figures as files.
 
@@ -80,6 +90,8 @@ def report(
         equipoise report out/quick --tables paper/tables --format latex
 
         equipoise report out/quick --figures paper/figures --format pdf --width 240 --font "Times New Roman"
+
+        equipoise report out/quick --section my_package.sections:seeds --with my_package.sections
     """
     from equipoise.reports import load_section, own_sections, write_figures, write_report, write_tables
     from equipoise.reports.writing.figure_files import styled
@@ -87,7 +99,8 @@ def report(
     of_tables = _chosen(format or [], _OF_TABLES, "tables", tables)
     of_figures = _chosen(format or [], _OF_FIGURES, "figures", figures)
     styled(style.value, width, height, font, font_size)  # or the error would come after the page
-    makers = [load_section(kind, _resolve) for kind in section or []]
+    allow_beside(modules or [])
+    makers = [load_section(kind, named_elsewhere) for kind in section or []]
     results = open_results(folder)
     sections = own_sections(makers, results)  # once, for page, tables and figures
     typer.echo(write_report(results, out or folder / "report.html", sections))
@@ -117,8 +130,3 @@ def _chosen(formats: list[Format], known: tuple[Format, ...], what: str, folder:
     if len(asked) > 1:
         raise ParameterError(f"--format: got {' and '.join(asked)}; one for the {what} is needed")
     return (asked or known)[0].value
-
-
-def _resolve(kind: str, where: str, error: type[EquipoiseError]) -> Any:
-    """What a name of another package means; no module of another package may be imported here."""
-    raise error(f"{where}: {kind!r} is not of this package, and no module is allowed to be imported")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 import pytest
 
@@ -76,3 +77,61 @@ def test_stems_are_plain_different_and_short():
 
 def test_a_study_without_results_has_no_figures(tmp_path):
     assert write_figures(synthetic.empty(), tmp_path, "svg") == []
+
+
+def svg_size(path):
+    found = re.search(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', path.read_text(encoding="utf-8"))
+    return tuple(map(float, found.groups()))
+
+
+def test_a_figure_has_the_size_that_was_asked_for(small, tmp_path):
+    written = {path.stem: path for path in write_figures(small, tmp_path, "svg", width=480, height=300)}
+    for name in ("star-regret", "star-episodes", "star-triggers", "star-2-value"):
+        assert svg_size(written[name]) == (480, 300), name
+    width, height = svg_size(written["star-outcomes"])  # panels share what is left, in whole pixels
+    assert abs(width - 480) <= 3
+    assert abs(height - 300) <= 1
+
+
+def test_one_measure_leaves_the_other_as_it_is(small, tmp_path):
+    free = {path.stem: svg_size(path) for path in write_figures(small, tmp_path / "a", "svg")}
+    wide = {path.stem: svg_size(path) for path in write_figures(small, tmp_path / "b", "svg", width=900)}
+    for name in ("star-regret", "star-episodes"):
+        assert wide[name] == (900, free[name][1])
+
+
+def test_png_and_pdf_have_the_same_size(small, tmp_path):
+    png = write_figures(small, tmp_path, "png", width=400, height=240)[0].read_bytes()
+    assert struct.unpack(">II", png[16:24]) == (1200, 720)  # three pixels for one
+    pdf = write_figures(small, tmp_path, "pdf", width=400, height=240)[0].read_bytes()
+    box = re.search(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\s*\]", pdf)
+    assert [float(x) for x in box.groups()] == [400, 240]
+
+
+def test_a_figure_has_the_font_that_was_asked_for(small, tmp_path):
+    drawn = write_figures(small, tmp_path, "svg", font="Times New Roman", font_size=9)[0].read_text(encoding="utf-8")
+    assert set(re.findall(r'font-family="([^"]*)"', drawn)) == {"Times New Roman"}
+    assert set(re.findall(r'font-size="([\d.]+)px"', drawn)) == {"8", "9"}
+
+
+def test_on_a_screen_there_is_no_ground_and_letters_are_larger(small, tmp_path):
+    drawn = write_figures(small, tmp_path, "svg", style="screen")[0].read_text(encoding="utf-8")
+    assert not re.search(r'<rect width="\d+" height="\d+" fill="#ffffff"', drawn)
+    assert set(re.findall(r'font-size="([\d.]+)px"', drawn)) == {"15", "16"}
+
+
+@pytest.mark.parametrize(
+    ("look", "message"),
+    [
+        ({"style": "dark"}, "style: got 'dark'; 'print', 'screen' are accepted"),
+        ({"width": 20}, "width: got 20; a whole number from 100 to 10,000 is needed"),
+        ({"height": 99_999}, "height: got 99999"),
+        ({"width": 300.5}, "width: got 300.5"),
+        ({"font": " "}, "font: got ' '; the name of a font is needed"),
+        ({"font_size": 0}, "font_size: got 0; a whole number from 4 to 100"),
+    ],
+)
+def test_a_look_that_is_none_is_refused(small, tmp_path, look, message):
+    with pytest.raises(ParameterError, match=message):
+        write_figures(small, tmp_path / "x", "svg", **look)
+    assert not (tmp_path / "x").exists()

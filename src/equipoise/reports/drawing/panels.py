@@ -1,7 +1,7 @@
 """Small multiples in one figure for a file: panels side by side, three in a row.
 
 Vega-Lite gives a size to panels, not to what is composed of them. So when the whole figure is to have a width or a
-height, it is drawn once, and what the panels have too much or too little is shared out among them.
+height, it is drawn, and what the panels have too much or too little is shared out among them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ COLUMNS: Final = 3
 _WIDTH, _HEIGHT = 210, 150
 _SPACING: Final = {"row": 78, "column": 58}
 _OUTERMOST: Final = ("$schema", "config", "datasets")  # allowed in a whole figure only
+_CORRECTIONS: Final = 6  # of which one would do, if no title were wider than its panel
 _LEAST: Final = 40  # pixels: nothing can be seen in a narrower panel
 
 
@@ -35,15 +36,18 @@ def panels_specification(panels: Sequence[tuple[str, Any]], theme: Theme, descri
     description : str
         What it shows in words.
     """
+    columns, rows = min(COLUMNS, len(panels)), -(-len(panels) // COLUMNS)
     width, height = _WIDTH, _HEIGHT
     whole = _composed(panels, theme, width, height, description)
-    if theme.width is not None or theme.height is not None:
-        columns, rows = min(COLUMNS, len(panels)), -(-len(panels) // COLUMNS)
+    if theme.width is None and theme.height is None:
+        return whole
+    for _ in range(_CORRECTIONS):
         drawn_width, drawn_height = _drawn_size(whole)
-        if theme.width is not None:
-            width = max(_LEAST, round(width + (theme.width - drawn_width) / columns))
-        if theme.height is not None:
-            height = max(_LEAST, round(height + (theme.height - drawn_height) / rows))
+        wider, higher = ((theme.width or drawn_width) - drawn_width, (theme.height or drawn_height) - drawn_height)
+        if abs(wider) < columns and abs(higher) < rows:
+            break
+        width = max(_LEAST, round(width + wider / columns))
+        height = max(_LEAST, round(height + higher / rows))
         whole = _composed(panels, theme, width, height, description)
     return whole
 
