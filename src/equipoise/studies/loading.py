@@ -50,12 +50,11 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     progress = run_study(study, folder, jobs=1)
     ...     frame = load_results(folder)
+    ...     flat = load_results(folder, flat=True)
     >>> frame.filter(frame["t"] == 100).select("problem", "agent", "seed", "t").rows()
     [('star, BottomSum', 'RoundRobin', 0, 100), ('star, BottomSum', 'RoundRobin', 1, 100)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     progress = run_study(study, folder, jobs=1)
-    ...     load_results(folder, flat=True).columns[4:9]
-    ['t', 'outcome_0', 'outcome_1', 'outcome_2', 'value']
+    >>> flat.columns[4:9]
+    ['t', 'loop 0', 'loop 1', 'loop 2', 'value']
     """
     results = open_results(folder)
     for reason in results.damaged:

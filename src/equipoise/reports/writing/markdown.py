@@ -16,6 +16,7 @@ def markdown_table(table: Table) -> str:
     table : Table
         Its cells are escaped, so that nothing in a name is taken for a mark.
 
+    >>> from equipoise.reports.writing.section import Column
     >>> columns = (Column("agent"), Column("regret", "number"))
     >>> print(markdown_table(Table("final", "Final", columns, (("A|B*", "0.5"),))), end="")
     | agent | regret |
