@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from equipoise._component import allow_beside, named_elsewhere
+from equipoise._component import named_elsewhere
+from equipoise.cli.allowing import With
 from equipoise.errors import ParameterError
 from equipoise.studies.loading import open_results
 
@@ -71,15 +72,7 @@ def report(
             show_default=False,
         ),
     ] = None,
-    modules: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            help="Allow sections to come from this module; it is imported. May be repeated.",
-            metavar="MODULE",
-            show_default=False,
-        ),
-    ] = None,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Make a report of a study: one HTML file that needs no network, and on demand its tables and figures as files.
 
@@ -99,7 +92,6 @@ def report(
     of_tables = _chosen(format or [], _OF_TABLES, "tables", tables)
     of_figures = _chosen(format or [], _OF_FIGURES, "figures", figures)
     styled(style.value, width, height, font, font_size)  # or the error would come after the page
-    allow_beside(modules or [])
     makers = [load_section(kind, named_elsewhere) for kind in section or []]
     results = open_results(folder)
     sections = own_sections(makers, results)  # once, for page, tables and figures
