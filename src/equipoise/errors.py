@@ -49,3 +49,7 @@ class ContractError(EquipoiseError):
 
 class StudyError(EquipoiseError):
     """A study that is not well formed, or that cannot be run as it is."""
+
+
+class ReportError(EquipoiseError):
+    """A section of a report that is not well formed, or that cannot be made."""

@@ -20,7 +20,7 @@ from tests.studies.common import LONG, SMALL, equipoise, written
 STUDIES = Path(__file__).parents[2] / "studies"
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["report"], ["solve"], ["describe"], ["list"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["report"], ["export"], ["solve"], ["describe"], ["list"]])
 def test_every_help_says_what_it_is_for(command):
     result = inside(*command, "--help")
     assert result.returncode == 0
@@ -127,7 +127,16 @@ WRONG = {
     "no table": (["describe", "--world", "{kind}"], 1, "--world: got '{kind}', which is no TOML table"),
     "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, rewards"),
     "no command": (["rum"], 2, "rum"),
-    "no such format": (["report", "x", "--figures", "bmp"], 2, "bmp"),
+    "no such format": (["report", "x", "--figures", "f", "--format", "bmp"], 2, "bmp"),
+    "format of what": (
+        ["report", "x", "--format", "latex"],
+        1,
+        "--format latex: it is one of tables; say where",
+    ),
+    "two formats": (["report", "x", "--figures", "f", "--format", "svg", "--format", "pdf"], 1, "got svg and pdf; one"),
+    "no such width": (["report", "x", "--figures", "f", "--width", "3"], 1, "width: got 3; a whole number from 100"),
+    "section not allowed": (["report", "x", "--section", "os:system"], 1, "only if you allow it: --with os"),
+    "export of nothing": (["export", "absent", "r.csv"], 1, "absent: it holds no study"),
 }
 
 
@@ -199,3 +208,50 @@ def test_every_shipped_study_is_understood(path):
 def test_every_shipped_study_can_be_run(path, tmp_path):
     result = equipoise("run", path, "--out", tmp_path / "out", "--steps", 300, "--seeds", 1)
     assert result.returncode == 0, result.stderr
+
+
+PINS = Path(__file__).parents[1] / "pins" / "results"
+SECTION = """
+from equipoise.reports import Column, Section, Table, Text
+
+def seeds(results):
+    rows = ((str(results.frame["seed"].n_unique()),),)
+    return Section("Seeds", (Text("Counted."), Table("count", "Seeds", (Column("seeds", "number"),), rows)))
+
+def broken(results):
+    return results.frame["no such column"]
+"""
+
+
+def test_a_report_with_tables_figures_and_a_section_of_ones_own(tmp_path):
+    (tmp_path / "mine.py").write_text(SECTION)
+    result = equipoise(
+        "report", str(PINS), "--out", "r.html", "--tables", "tables", "--figures", "figures", "--format", "latex",
+        "--format", "pdf", "--width", "300", "--font", "Times", "--section", "mine:seeds", "--with", "mine",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    written = [tmp_path / line for line in result.stdout.splitlines()]
+    assert all(path.exists() for path in written)
+    assert (tmp_path / "tables" / "seeds-count.tex").read_text().splitlines()[5] == "2 \\\\"
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".pdf"}
+    assert "Counted." in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_section_that_breaks_is_named_and_the_page_stays(tmp_path):
+    (tmp_path / "mine.py").write_text(SECTION)
+    (tmp_path / "r.html").write_text("old")
+    arguments = ("--out", "r.html", "--section", "mine:broken", "--with", "mine")
+    result = equipoise("report", str(PINS), *arguments, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "section mine:broken: it raised ColumnNotFoundError" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert (tmp_path / "r.html").read_text() == "old"
+
+
+def test_results_are_exported(tmp_path):
+    result = equipoise("export", str(PINS), "r.csv", cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "r.csv\n", "")
+    header, *rows = (tmp_path / "r.csv").read_text().splitlines()
+    assert header.startswith("problem,agent,seed,run,t,outcome_0,")
+    assert len(rows) == eq.load_results(PINS).height

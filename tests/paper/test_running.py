@@ -8,7 +8,7 @@ import pytest
 
 from equipoise.errors import ParameterError
 from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, checks, run_check, run_checks
-from equipoise.reports.statements import page
+from equipoise.reports.writing.statements import page
 from tests.cli.inside import inside
 from tests.studies.common import equipoise
 

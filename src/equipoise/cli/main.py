@@ -20,6 +20,7 @@ from rich.console import Console
 from equipoise._version import VERSION
 from equipoise.cli.catalogue import catalogue
 from equipoise.cli.describe import describe
+from equipoise.cli.export import export
 from equipoise.cli.paper import paper
 from equipoise.cli.report import report
 from equipoise.cli.run import run
@@ -46,6 +47,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(report)
+app.command()(export)
 app.command()(solve)
 app.command()(describe)
 app.command("list")(catalogue)

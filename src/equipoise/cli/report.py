@@ -1,4 +1,4 @@
-"""`equipoise report`: the results of a study as a page, and as figures."""
+"""`equipoise report`: the results of a study as a page, as tables, and as figures."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from typing import Annotated
 
 import typer
 
+from equipoise._component import named_elsewhere
+from equipoise.cli.allowing import With
+from equipoise.errors import ParameterError
 from equipoise.studies.loading import open_results
 
 
 class Format(enum.StrEnum):
-    """How a figure can be had."""
+    """Of tables and of figures."""
 
+    csv = "csv"
+    latex = "latex"
+    markdown = "markdown"
     svg = "svg"
     png = "png"
     pdf = "pdf"
+
+
+class Style(enum.StrEnum):
+    """How a figure looks."""
+
+    print = "print"
+    screen = "screen"
+
+
+_OF_TABLES = (Format.csv, Format.latex, Format.markdown)
+_OF_FIGURES = (Format.svg, Format.png, Format.pdf)
 
 
 def report(
@@ -24,20 +41,84 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html", metavar="FILE")
     ] = None,
-    figures: Annotated[
-        Format | None, typer.Option(help="Write every chart to DIR/figures too, in this format.", metavar="FORMAT")
+    tables: Annotated[
+        Path | None, typer.Option(help="Write every table to this folder too.", metavar="FOLDER", show_default=False)
     ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Write every figure to this folder too.", metavar="FOLDER", show_default=False)
+    ] = None,
+    format: Annotated[
+        list[Format] | None,
+        typer.Option(
+            help="Of tables: csv, latex or markdown. Of figures: svg, png or pdf. May be given for each.",
+            metavar="FORMAT",
+            show_default="csv, svg",
+        ),
+    ] = None,
+    style: Annotated[Style, typer.Option(help="Of figures: for white paper, or for slides and pages.")] = Style.print,
+    width: Annotated[
+        int | None, typer.Option(help="Of a whole figure, in pixels of 1/72 inch.", show_default="its own")
+    ] = None,
+    height: Annotated[int | None, typer.Option(help="Of a whole figure, likewise.", show_default="its own")] = None,
+    font: Annotated[
+        str | None, typer.Option(help="Of figures, such as 'Times New Roman'.", show_default="the style's")
+    ] = None,
+    font_size: Annotated[int | None, typer.Option(help="Of figures, in pixels.", show_default="the style's")] = None,
+    section: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A section of your own: a function of the results, as package.module:name. May be repeated.",
+            metavar="SECTION",
+            show_default=False,
+        ),
+    ] = None,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
-    """Make a report of a study: one HTML file that needs no network.
+    """Make a report of a study: one HTML file that needs no network, and on demand its tables and figures as files.
 
     For each problem: regret against time with bands over seeds, fitted slopes and the theorem's rate; the explicit
     bounds beside it; the average outcomes against the optimum; episodes and what ended them; a table of final regret
     with paired tests; speeds; the exact specification. A study that is still running can be reported on too.
-    """
-    from equipoise.reports import write_figures, write_report
 
+        equipoise report out/quick --tables paper/tables --format latex
+
+        equipoise report out/quick --figures paper/figures --format pdf --width 240 --font "Times New Roman"
+
+        equipoise report out/quick --section my_package.sections:seeds --with my_package.sections
+    """
+    from equipoise.reports import load_section, own_sections, write_figures, write_report, write_tables
+    from equipoise.reports.writing.figure_files import styled
+
+    of_tables = _chosen(format or [], _OF_TABLES, "tables", tables)
+    of_figures = _chosen(format or [], _OF_FIGURES, "figures", figures)
+    styled(style.value, width, height, font, font_size)  # or the error would come after the page
+    makers = [load_section(kind, named_elsewhere) for kind in section or []]
     results = open_results(folder)
-    typer.echo(write_report(results, out or folder / "report.html"))
-    if figures is not None:
-        for path in write_figures(results, folder / "figures", figures.value):
+    sections = own_sections(makers, results)  # once, for page, tables and figures
+    typer.echo(write_report(results, out or folder / "report.html", sections))
+    if tables is not None:
+        for path in write_tables(results, tables, of_tables, sections):
             typer.echo(path)
+    if figures is not None:
+        for path in write_figures(
+            results,
+            figures,
+            of_figures,
+            style=style.value,
+            width=width,
+            height=height,
+            font=font,
+            font_size=font_size,
+            sections=sections,
+        ):
+            typer.echo(path)
+
+
+def _chosen(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
+    """The format of the tables or of the figures: what was asked for, or the first of the known."""
+    asked = [one for one in formats if one in known]
+    if asked and folder is None:
+        raise ParameterError(f"--format {asked[0].value}: it is one of {what}; say where to with --{what}")
+    if len(asked) > 1:
+        raise ParameterError(f"--format: got {' and '.join(asked)}; one for the {what} is needed")
+    return (asked or known)[0].value

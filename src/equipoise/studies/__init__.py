@@ -9,8 +9,10 @@
 | `pools`, `claims`, `runner` | who does what |
 | `record`, `store` | one result; the folder of all |
 | `results`, `loading` | what is read back |
+| `export` | the same for other programs |
 """
 
+from equipoise.studies.export import export_results, to_pandas
 from equipoise.studies.loading import load_results, open_results
 from equipoise.studies.plan import Plan, make_plan
 from equipoise.studies.results import Results
@@ -24,9 +26,11 @@ __all__ = [
     "Progress",
     "Results",
     "Study",
+    "export_results",
     "load_results",
     "make_plan",
     "open_results",
     "read_study",
     "run_study",
+    "to_pandas",
 ]

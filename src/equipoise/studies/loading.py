@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from equipoise.errors import FileError
+from equipoise.studies.export import flat_frame
 from equipoise.studies.manifest import Manifest
 from equipoise.studies.record import Record
 from equipoise.studies.results import Failure, Optimum, Results
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import polars
 
 
-def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
+def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polars.DataFrame:
     """The results of a study as one tidy table: a row a run and checkpoint.
 
     Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, episodes, gradient, visits, both, restart,
@@ -30,6 +31,10 @@ def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+    flat : bool
+        Whether each outcome has a column of its own, in the place of the list in `outcomes`: named by its label if the
+        problem has labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see
+        `equipoise.studies.export`.
 
     Examples
     --------
@@ -45,8 +50,11 @@ def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     progress = run_study(study, folder, jobs=1)
     ...     frame = load_results(folder)
+    ...     flat = load_results(folder, flat=True)
     >>> frame.filter(frame["t"] == 100).select("problem", "agent", "seed", "t").rows()
     [('star, BottomSum', 'RoundRobin', 0, 100), ('star, BottomSum', 'RoundRobin', 1, 100)]
+    >>> flat.columns[4:9]
+    ['t', 'loop 0', 'loop 1', 'loop 2', 'value']
     """
     results = open_results(folder)
     for reason in results.damaged:
@@ -54,11 +62,17 @@ def load_results(folder: str | os.PathLike[str]) -> polars.DataFrame:
     if results.missing:
         runs = results.frame["run"].n_unique() + results.missing + len(results.failures)
         warnings.warn(f"{results.missing} of {runs} runs have not been run yet", RuntimeWarning, stacklevel=2)
-    return results.frame
+    return flat_frame(results) if flat else results.frame
 
 
 def open_results(folder: str | os.PathLike[str]) -> Results:
-    """Read everything about a study that has been run, wholly or in part."""
+    """Read everything about a study that has been run, wholly or in part.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``.
+    """
     place = Folder(folder)
     plan = place.read_manifest()
     optima: dict[str, Optimum | None] = {}

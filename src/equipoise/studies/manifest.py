@@ -73,6 +73,7 @@ def manifest(plan: Plan) -> Manifest:
                 "n_pairs": problem.model.n_pairs,
                 "n_outcomes": problem.model.n_outcomes,
                 "optimum": problem.id,
+                "outcome_labels": problem.model.labels.outcomes,
             }
             for problem in plan.problems
         ],

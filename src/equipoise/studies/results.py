@@ -19,6 +19,7 @@ The table has one row a run and checkpoint:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -51,15 +52,38 @@ class Optimum:
 
 @dataclass(frozen=True)
 class ProblemRecord:
-    """A problem of the study: how it is called, what it is, and its optimum if that could be had."""
+    """A problem of the study: how it is called, what it is, and its optimum if that could be had.
+
+    Attributes
+    ----------
+    name : str
+        In the study.
+    world, reward : str
+        In words of the study file, e.g. star(branches=3, diameter=4).
+    n_states, n_pairs, n_outcomes : int
+        Its size.
+    optimum : Optimum or None
+        None if it could not be had.
+    outcome_labels : sequence of str or None
+        What the outcomes are called; None if they have numbers only, as in the results of earlier versions.
+    """
 
     name: str
-    world: str  # in words of the study file, e.g. star(branches=3, diameter=4)
+    world: str
     reward: str
     n_states: int
     n_pairs: int
     n_outcomes: int
     optimum: Optimum | None
+    outcome_labels: Sequence[str] | None = None
+
+    def outcome_name(self, k: int) -> str:
+        """Outcome k by its label, or by its number if it has none.
+
+        >>> ProblemRecord("p", "star", "Linear", 4, 9, 2, None, ["fill", "waste"]).outcome_name(1)
+        'waste'
+        """
+        return str(k) if self.outcome_labels is None else self.outcome_labels[k]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,179 @@
+"""Curves over t, with bands, guides, bounds and rules.
+
+A chart is made from aggregates and a theme; its size is given when it is drawn. Field names and expressions are fixed
+here: names of agents and problems occur only as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from equipoise.reports.drawing import axes
+from equipoise.reports.drawing.theme import Theme, colour, dash
+from equipoise.reports.numbers.curves import Curves
+from equipoise.reports.numbers.guarantees import Bounded
+from equipoise.reports.numbers.guides import Guide
+from equipoise.reports.numbers.written import fraction
+
+DIGITS: Final = 6
+"""Significant ones, of the numbers within a page."""
+
+
+def curve_chart(
+    curves: Curves,
+    agents: Mapping[str, str],
+    theme: Theme,
+    title: str,
+    guides: Sequence[Guide] = (),
+    level: float | None = None,
+    bounds: Sequence[tuple[str, int, float]] = (),
+) -> Any:
+    """Mean curves with their bands, one colour an agent.
+
+    Parameters
+    ----------
+    curves : Curves
+        What is drawn.
+    agents : mapping
+        All agents of the study, each with its label: a place is a colour.
+    theme : Theme
+        How it looks.
+    title : str
+        What is drawn: beside the axis on paper, unless empty; on the page a heading says it, and the tooltips.
+    guides : sequence of Guide
+        Dashed lines of a given slope.
+    level : float, optional
+        A horizontal rule, such as the optimum.
+    bounds : sequence of tuple
+        agent, t and a bound there: drawn dashed, in the colour of the agent.
+    """
+    names = list(dict.fromkeys(curves.frame["agent"]))
+    frame = _rounded(curves.frame.drop("error")).with_columns(pl.col("agent").replace(dict(agents)))
+    x = axes.steps(int(frame["t"].min()), int(frame["t"].max()), "steps t")  # type: ignore[arg-type]
+    ys = [*frame["y"], *frame["y_high"].drop_nulls(), *frame["y_low"].drop_nulls(), *([] if level is None else [level])]
+    top = max([*ys, *(guide.y0 for guide in guides), *(bound for _, _, bound in bounds)])
+    beside = None if theme.fluid else title or None
+    if curves.floor is None:
+        axis, scale = axes.linear_axis(min(ys), top, beside)
+    else:
+        axis, scale = axes.log_axis(curves.floor, top * 1.15, beside)
+    hue, pattern = _agent_scales(names, agents, theme)
+    base = alt.Chart()  # its data are those of the whole
+    y = alt.Y("y:Q", axis=axis, scale=scale)
+
+    layers = []
+    if level is not None:
+        layers.append(_rule(level, axis, scale, theme))
+    shade = base.transform_filter("isValid(datum.y_low)").mark_area(fillOpacity=0.16 if len(names) <= 4 else 0.08)
+    layers.append(shade.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
+    layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=pattern))
+    layers += [_guide(guide, x, axis, scale, theme) for guide in guides]
+    if bounds:
+        layers += _bounds(bounds, agents, theme, x, y, hue)
+    lonely = frame.filter(pl.len().over("agent") == 1)  # no line through one point
+    if lonely.height:
+        dot = alt.Chart(alt.Data(values=lonely.to_dicts()))
+        layers.append(dot.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=hue))
+        ends = dot.transform_filter("isValid(datum.y_low)").mark_rule(strokeWidth=2)
+        layers.append(ends.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
+    if curves.below:
+        layers.append(
+            base.transform_filter("datum.below")
+            .mark_point(shape="triangle-down", size=46, filled=False, strokeWidth=1.5, yOffset=-5)
+            .encode(x=x, y=y, color=hue)
+        )
+    layers += [_guide_label(guide, x, axis, scale, theme) for guide in guides]
+    if theme.tooltips:
+        layers.append(base.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=_tooltip(title)))
+    return alt.layer(*layers, data=alt.Data(values=frame.to_dicts()))
+
+
+def guarantee_chart(shown: Bounded, agents: Mapping[str, str], theme: Theme) -> Any:
+    """The regret of the agents that have a bound, and the bounds, dashed in the same colours."""
+    chart = curve_chart(shown.curves, agents, theme, "regret", level=shown.largest, bounds=shown.bounds)
+    return chart.properties(title="dashed: the bounds; rule: no regret can be larger") if theme.legends else chart
+
+
+def _agent_scales(names: Sequence[str], agents: Mapping[str, str], theme: Theme) -> tuple[Any, Any]:
+    places, labels = [list(agents).index(name) for name in names], [agents[name] for name in names]
+    legend = None
+    if theme.legends:
+        plain = labels == list(names)  # or caveats make them long, and are not to be cut
+        legend = alt.Legend(
+            symbolType="stroke", symbolOpacity=1, columns=3 if plain else 1, labelLimit=260 if plain else 520
+        )
+    hues, dashes = [colour(place, theme) for place in places], [list(dash(place)) or [1, 0] for place in places]
+    hue = alt.Color("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=hues))
+    pattern = alt.StrokeDash("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=dashes))
+    return hue, pattern
+
+
+def _rule(level: float, axis: Any, scale: Any, theme: Theme) -> Any:
+    chart = alt.Chart(alt.Data(values=[{"y": significant(level)}]))
+    return chart.mark_rule(color=theme.ink, strokeWidth=1.2, strokeDash=[5, 3], opacity=0.75).encode(
+        y=alt.Y("y:Q", axis=axis, scale=scale)
+    )
+
+
+def _guide(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
+    ends = [{"t": guide.t0, "y": significant(guide.y0)}, {"t": guide.t1, "y": significant(guide.y1)}]
+    return (
+        alt.Chart(alt.Data(values=ends))
+        .mark_line(color=theme.muted, strokeWidth=1.4, strokeDash=[6, 4], clip=True)
+        .encode(x=x, y=alt.Y("y:Q", axis=axis, scale=scale))
+    )
+
+
+def _bounds(
+    bounds: Sequence[tuple[str, int, float]], agents: Mapping[str, str], theme: Theme, x: Any, y: Any, hue: Any
+) -> list[Any]:
+    """One line an agent, each a little further on in its dashes: bounds that coincide are all to be seen."""
+    tips = [alt.Tooltip("agent:N"), alt.Tooltip("t:Q", title="t", format=",")]
+    tips.append(alt.Tooltip("y:Q", title="bound", format=".4~g"))
+    layers = []
+    for place, name in enumerate(dict.fromkeys(name for name, _, _ in bounds)):
+        rows = [{"agent": agents[name], "t": t, "y": significant(bound)} for who, t, bound in bounds if who == name]
+        chart = alt.Chart(alt.Data(values=rows))
+        dashes = chart.mark_line(strokeWidth=1.6, strokeDash=[5, 4], strokeDashOffset=4 * place)
+        layers.append(dashes.encode(x=x, y=y, color=hue))
+        if theme.tooltips:
+            layers.append(chart.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=tips))
+    return layers
+
+
+def _guide_label(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
+    """Above its higher end, on a ground of its own so that it can be read across a curve."""
+    start = {"t": guide.t0, "y": significant(guide.y0), "label": f"slope {fraction(guide.rate)}"}
+    text = alt.Chart(alt.Data(values=[start])).encode(x=x, y=alt.Y("y:Q", axis=axis, scale=scale), text="label:N")
+    ground = text.mark_text(
+        align="left", dx=2, dy=-9, fontSize=theme.font_size - 1, color=theme.paper, stroke=theme.paper, strokeWidth=4
+    )
+    return ground + text.mark_text(align="left", dx=2, dy=-9, fontSize=theme.font_size - 1, color=theme.muted)
+
+
+def _tooltip(title: str) -> list[Any]:
+    return [
+        alt.Tooltip("agent:N"),
+        alt.Tooltip("t:Q", title="t", format=","),
+        alt.Tooltip("mean:Q", title=title, format=".4~g"),
+        alt.Tooltip("low:Q", title="from", format=".4~g"),
+        alt.Tooltip("high:Q", title="to", format=".4~g"),
+        alt.Tooltip("n:Q", title="seeds"),
+    ]
+
+
+def _rounded(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(pl.Float64).round_sig_figs(DIGITS))
+
+
+def significant(x: float) -> float:
+    """A number as it is written into a page.
+
+    >>> significant(0.123456789)
+    0.123457
+    """
+    return float(f"{x:.{DIGITS}g}")

@@ -1,0 +1,153 @@
+"""Numbers as people write them: the same on axes, in tables and in sentences."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from equipoise._statistics import Interval
+from equipoise.reports.numbers.slopes import Slope
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(x: float, digits: int = 3) -> str:
+    """To so many significant digits; far from 1 with a power of ten.
+
+    >>> number(0.012345), number(-0.0000123), number(1234567.0), number(0.0)
+    ('0.0123', '−1.23 × 10⁻⁵', '1.23 × 10⁶', '0')
+    """
+    if not math.isfinite(x):
+        return "not a number" if math.isnan(x) else ("∞" if x > 0 else "−∞")
+    if x == 0:
+        return "0"
+    mantissa, _, exponent = f"{x:.{digits - 1}e}".partition("e")
+    power = int(exponent)
+    if -4 <= power < 5:
+        plain = f"{float(f'{mantissa}e{power}'):,.{max(0, digits - 1 - power)}f}"
+    else:
+        plain = f"{mantissa} × 10{superscript(power)}"
+    return plain.replace("-", "−")
+
+
+def count(n: int, thing: str, things: str = "") -> str:
+    """How many, with the right form of the noun.
+
+    >>> count(1, "seed"), count(1200, "seed"), count(2, "fox", "foxes")
+    ('1 seed', '1,200 seeds', '2 foxes')
+    """
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+
+
+def plus_minus(x: Interval) -> str:
+    """Mean and half-width, both to the place of the half-width's second digit.
+
+    >>> plus_minus(Interval(0.123456, 0.00234, 20)), plus_minus(Interval(1.31e-5, 4e-7, 20))
+    ('0.1235 ± 0.0023', '(1.310 ± 0.040) × 10⁻⁵')
+    >>> plus_minus(Interval(0.5, None, 1)), plus_minus(Interval(0.25, 0.0, 20))
+    ('0.500', '0.250 on every seed')
+    """
+    if x.half is None:
+        return number(x.mean)
+    if x.without_chance:
+        return f"{number(x.mean)} on every seed"
+    largest = math.floor(math.log10(max(abs(x.mean), x.half)))
+    power = largest if not -3 <= largest < 5 else 0
+    mean, half = x.mean / 10.0**power, x.half / 10.0**power
+    places = min(12, max(0, 1 - math.floor(math.log10(half))))
+    plain = f"{mean:,.{places}f} ± {half:,.{places}f}".replace("-", "−")
+    return f"({plain}) × 10{superscript(power)}" if power else plain
+
+
+def between(x: Interval) -> str:
+    """The ends of an interval.
+
+    >>> between(Interval(-0.5, 0.0123, 20))
+    '−0.512 to −0.488'
+    """
+    return f"{number(x.low)} to {number(x.high)}"
+
+
+def p_value(p: float) -> str:
+    """As it stands in a sentence.
+
+    >>> p_value(0.0312), p_value(2e-6), p_value(1.0)
+    ('p = 0.031', 'p < 0.0001', 'p = 1')
+    """
+    if p < 1e-4:
+        return "p < 0.0001"
+    return f"p = {p:.2g}"
+
+
+def p_cell(p: float | None) -> str:
+    """As it stands in a table.
+
+    >>> p_cell(0.0312), p_cell(2e-6), p_cell(None)
+    ('0.031', '< 0.0001', 'no test')
+    """
+    return "no test" if p is None else p_value(p).removeprefix("p = ").removeprefix("p ")
+
+
+def steps_per_second(x: float) -> str:
+    """A speed, with a prefix in words.
+
+    >>> steps_per_second(2.346e7), steps_per_second(51234.0), steps_per_second(321.0)
+    ('23.5 million', '51.2 thousand', '321')
+    """
+    for size, word in ((1e6, " million"), (1e3, " thousand"), (1.0, "")):
+        if x >= size:
+            return f"{number(x / size)}{word}"
+    return number(x)
+
+
+def speeds(slowest: float, fastest: float) -> str:
+    """A range of speeds, with the prefix once if it is the same.
+
+    >>> speeds(1.81e7, 2.14e7), speeds(9e5, 2e6), speeds(100.0, 100.0)
+    ('18.1 to 21.4 million', '900 thousand to 2.00 million', '100')
+    """
+    low, high = steps_per_second(slowest), steps_per_second(fastest)
+    if low == high:
+        return low
+    return (
+        f"{low.partition(' ')[0]} to {high}" if low.partition(" ")[2] == high.partition(" ")[2] else f"{low} to {high}"
+    )
+
+
+def slope(x: Slope | None) -> str:
+    """A slope for a table, or why there is none.
+
+    >>> slope(Slope(Interval(-0.5, 0.0123, 20))), slope(Slope(None, "too few checkpoints"))
+    ('−0.500 ± 0.012', 'too few checkpoints')
+    """
+    if x is None or x.interval is None:
+        return "none" if x is None else x.reason
+    return signed(x.interval)
+
+
+def signed(x: Interval) -> str:
+    """A slope with its half-width, to three places: finer is noise.
+
+    >>> signed(Interval(-0.5, None, 1))
+    '−0.500'
+    """
+    half = "" if x.half is None or x.half < 5e-4 else f" ± {x.half:.3f}"
+    return f"{x.mean:.3f}{half}".replace("-", "−")
+
+
+def fraction(rate: float) -> str:
+    """A rate as it stands in a formula.
+
+    >>> fraction(-1 / 3)
+    '−1/3'
+    """
+    return str(Fraction(rate).limit_denominator(12)).replace("-", "−")
+
+
+def superscript(exponent: int) -> str:
+    """An integer as an exponent.
+
+    >>> superscript(-12)
+    '⁻¹²'
+    """
+    return str(exponent).translate(_SUPERSCRIPTS)

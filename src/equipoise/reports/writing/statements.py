@@ -1,0 +1,213 @@
+"""The page of the paper: every statement with its verdict, what was measured, and a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from equipoise import _files
+from equipoise._version import VERSION
+from equipoise.paper import Checked, Finding, Outcome, Picture, Size, nearest
+from equipoise.reports.drawing.theme import Theme
+from equipoise.reports.writing.document import Document, html
+from equipoise.reports.writing.inline import Aside, Code, Content, Link, Strong
+from equipoise.reports.writing.markdown import markdown_table
+from equipoise.reports.writing.names import stems
+from equipoise.reports.writing.section import Column, Figure, Heading, Listing, Part, Section, Table, Text, Tiles
+
+_COLUMNS: Final = (
+    Column("instance", "long"),
+    Column("measured", "number"),
+    Column(""),
+    Column("bound", "number"),
+    Column("verdict"),
+)
+_LOOK: Final = {
+    "legend": {"orient": "bottom", "columns": 2, "symbolType": "stroke"},
+    "line": {"strokeWidth": 2},
+    "point": {"filled": True, "size": 45},
+}
+_ERRATA: Final = "paper.md#errata"
+
+
+def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
+    """Write what the checks of the paper say as one self-contained HTML file, atomically.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Of the checks, in order.
+    path : str or PathLike
+        Used as given.
+    size : Size
+        Of the checks.
+    """
+    _files.write_bytes(path, page(outcomes, size).encode())
+    return Path(path)
+
+
+def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
+    """Write the same in short as a Markdown page: of each statement the finding nearest to its bound.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Of the checks, in order.
+    path : str or PathLike
+        Used as given.
+    size : Size
+        Of the checks.
+    """
+    columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "verdict")))
+    rows = tuple(row for outcome in outcomes for row in _short_rows(outcome))
+    lines = [
+        "# The checks",
+        "",
+        f"The last results of `equipoise paper` ({size.value} checks, Equipoise {VERSION}): of each statement the"
+        " finding that comes nearest to its bound, or is furthest beyond it. `equipoise paper NAME` runs one again, and"
+        f" shows the rest with pictures. Errata are those of [the paper and the code]({_ERRATA}).",
+        "",
+        markdown_table(Table("checks", "The checks", columns, rows)),
+    ]
+    _files.write_bytes(path, "\n".join(lines).encode())
+    return Path(path)
+
+
+def _short_rows(outcome: Outcome) -> list[tuple[Content, ...]]:
+    if outcome.checked is None:
+        return [("", Code(outcome.name), "", "", "", "", "error")]
+    checked, statement = outcome.checked, outcome.checked.statement
+    rows: list[tuple[Content, ...]] = []
+    head: tuple[Content, Content] = (f"{statement.number}: {statement.title}", Code(outcome.name))
+    for findings, written in ((checked.written, True), (checked.corrected, False)):
+        if findings:
+            finding = nearest(findings)
+            where: Content = finding.instance
+            if not written and statement.erratum:
+                erratum = Link(f"erratum {statement.erratum}", _ERRATA)
+                where = ("corrected, ", erratum, f": {finding.instance}")
+            elif not written:
+                where = f"corrected: {finding.instance}"
+            measured, relation, bound = _numbers(finding)
+            rows.append((*head, where, measured, relation, bound, finding.verdict))
+            head = ("", "")
+    return rows
+
+
+def page(outcomes: Sequence[Outcome], size: Size) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Of the checks, in order.
+    size : Size
+        Of the checks.
+    """
+    reading = (
+        "A finding sets a number that was measured against the bound that the statement gives for it. Where the"
+        " number is an estimate, its interval at 99.9 % is given, and the finding fails only if the bound lies"
+        " beyond it. What is said to hold with certainty was looked at on every run and at every time. What the"
+        " theory promises for large T only, and was not seen at the T that was run, is not reached: it counts for"
+        " nothing. A statement that is wrong as written is followed by its correction; the reasons are in the"
+        " documentation, under the number of the erratum."
+    )
+    return html(
+        Document(
+            title="The paper, executable",
+            eyebrow="Equipoise",
+            heading="The paper, executable",
+            overview=tuple(_overview(outcomes, size)),
+            menu="Statements",
+            sections=tuple(_section(outcome) for outcome in outcomes),
+            closing=(Heading("How to read this", 2), Text(reading)),
+        )
+    )
+
+
+def _overview(outcomes: Sequence[Outcome], size: Size) -> list[Part]:
+    count = [outcome.verdict for outcome in outcomes].count
+    verdicts = (
+        ("holds", False),
+        ("holds as corrected", False),
+        ("not reached", False),
+        ("fails", True),
+        ("error", True),
+    )
+    rows = tuple(
+        (
+            Link(_short(outcome), f"#{outcome.name}"),
+            outcome.checked.statement.title if outcome.checked else "",
+            _verdict(outcome.verdict),
+            f"{outcome.seconds:.1f} s",
+        )
+        for outcome in outcomes
+    )
+    columns = (Column("statement"), Column("what", "long"), Column("verdict"), Column("time", "number"))
+    return [
+        Tiles(tuple((verdict, str(count(verdict)), bad and count(verdict) > 0) for verdict, bad in verdicts)),
+        Text(f"Equipoise {VERSION}, {size.value} checks.", "muted"),
+        Table("statements", "Statements", columns, rows),
+    ]
+
+
+def _section(outcome: Outcome) -> Section:
+    if outcome.checked is None:
+        return Section(outcome.name, (Text("It broke.", "bad"), Listing(outcome.error)), anchor=outcome.name)
+    checked, statement = outcome.checked, outcome.checked.statement
+    parts: list[Part] = [
+        Heading("As written"),
+        Text(statement.says),
+        _findings("written", "As written", checked.written),
+    ]
+    if checked.corrected:
+        erratum = f" (erratum {statement.erratum})" if statement.erratum else ""
+        parts += [
+            Heading(f"Corrected{erratum}"),
+            Text(statement.correction),
+            _findings("corrected", "Corrected", checked.corrected),
+        ]
+    names = stems([picture.title for picture in checked.pictures], "picture")
+    for name, picture in zip(names, checked.pictures, strict=True):
+        parts += [Heading(picture.title), _figure(name, picture)]
+    return Section(
+        title=f"{statement.number}: {statement.title}",
+        parts=tuple(parts),
+        about=_verdict(outcome.verdict),
+        anchor=outcome.name,
+        entry=_short(outcome),
+    )
+
+
+def _findings(name: str, label: str, findings: Sequence[Finding]) -> Table:
+    rows = tuple(
+        (
+            (finding.instance, Aside(finding.note)) if finding.note else finding.instance,
+            *_numbers(finding),
+            _verdict(finding.verdict),
+        )
+        for finding in findings
+    )
+    return Table(name, label, _COLUMNS, rows)
+
+
+def _numbers(finding: Finding) -> tuple[str, str, str]:
+    error = f" ± {finding.error:.2g}" if finding.error else ""
+    return f"{finding.measured:.4g}{error}", "≤" if finding.relation == "<=" else "≥", f"{finding.bound:.4g}"
+
+
+def _figure(name: str, picture: Picture) -> Figure:
+    def chart(theme: Theme) -> dict[str, Any]:
+        return {**picture.chart, "config": {**_LOOK, "rule": {"color": theme.ink}}}
+
+    return Figure(name, chart, picture.title, picture.caption)
+
+
+def _verdict(verdict: str) -> Strong:
+    return Strong(verdict, bad=verdict in ("fails", "error"))
+
+
+def _short(outcome: Outcome) -> str:
+    return outcome.checked.statement.number if isinstance(outcome.checked, Checked) else outcome.name

@@ -1,0 +1,146 @@
+"""The results of a study for other programs: one column an outcome, as CSV, Parquet, JSON lines, or for pandas.
+
+The table of `load_results` has a list in each cell of its column `outcomes`, which CSV cannot hold. In the flat one
+the list is spread over columns: named by the labels of the outcomes if the problem has them, else ``outcome_0``,
+``outcome_1`` and so on. Problems that differ in their outcomes have columns of their own, which are null in the rows of
+the others. A label that is the name of another column, such as ``value``, has ``outcome_`` before it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from equipoise._files import atomically
+from equipoise.errors import ParameterError, StudyError
+from equipoise.studies.results import ProblemRecord, Results
+
+if TYPE_CHECKING:
+    import polars
+
+_NESTED: Final = "outcomes"
+
+
+def flat_frame(results: Results) -> polars.DataFrame:
+    """The table of a study without lists in it: one column an outcome, in the place of `outcomes`.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study, whole or in part.
+    """
+    import polars
+
+    frame = results.frame.with_row_index("_row")
+    others = [name for name in results.frame.columns if name != _NESTED]
+    parts, names = [], dict[str, None]()
+    for record in results.problems:
+        columns = outcome_columns(record, others)
+        rows = frame.filter(polars.col("problem").cast(polars.String) == record.name)
+        spread = (polars.col(_NESTED).list.get(k).alias(name) for k, name in enumerate(columns))
+        parts.append(rows.with_columns(*spread).drop(_NESTED))
+        names |= dict.fromkeys(columns)
+    if not parts:
+        return results.frame.drop(_NESTED)
+    place = results.frame.columns.index(_NESTED)
+    whole = polars.concat(parts, how="diagonal").sort("_row")
+    return whole.select(*others[:place], *names, *others[place:])
+
+
+def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:
+    """The names of the columns of a problem's outcomes.
+
+    Parameters
+    ----------
+    record : ProblemRecord
+        The problem.
+    others : sequence of str
+        The names of all other columns.
+
+    >>> outcome_columns(ProblemRecord("p", "star", "Linear", 4, 9, 2, None), ["value"])
+    ['outcome_0', 'outcome_1']
+    >>> outcome_columns(ProblemRecord("p", "star", "Linear", 4, 9, 2, None, ["fill", "value"]), ["value"])
+    ['fill', 'outcome_value']
+    """
+    names: list[str] = []
+    for k in range(record.n_outcomes):
+        name = f"outcome_{k}" if record.outcome_labels is None else record.outcome_labels[k]
+        name = f"outcome_{name}" if name in others else name
+        names.append(f"outcome_{k}" if name in names else name)
+    return names
+
+
+def _csv(frame: polars.DataFrame, handle: BinaryIO) -> None:
+    frame.write_csv(handle)
+
+
+def _parquet(frame: polars.DataFrame, handle: BinaryIO) -> None:
+    frame.write_parquet(handle)
+
+
+def _jsonl(frame: polars.DataFrame, handle: BinaryIO) -> None:
+    frame.write_ndjson(handle)
+
+
+ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {".csv": _csv, ".parquet": _parquet, ".jsonl": _jsonl}
+"""Of files that results can be exported to."""
+
+
+def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
+    """Write the flat table of a study to a file, atomically.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study, whole or in part: what `open_results` returns.
+    path : str or PathLike
+        Its ending says what it becomes: .csv, .parquet or .jsonl (a JSON object a line).
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    ParameterError
+        For another ending.
+    FileError
+        When the file cannot be written; whatever was at `path` is then still there.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"{target}: its ending is {target.suffix!r}; one of {', '.join(ENDINGS)} is needed")
+    frame = flat_frame(results)
+    with atomically(target) as handle:
+        ENDINGS[target.suffix.lower()](frame, handle)
+    return target
+
+
+def to_pandas(frame: polars.DataFrame) -> Any:
+    """A table of results for pandas; it needs pandas and nothing else.
+
+    The method `to_pandas` of polars' own frames does the same and needs pyarrow too.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        From `load_results`, flat or not; null becomes NaN.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the same columns.
+
+    Raises
+    ------
+    StudyError
+        When pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise StudyError("pandas is not installed; `pip install pandas` installs it") from None
+    return pandas.DataFrame({column.name: column.to_numpy() for column in frame.iter_columns()})
