@@ -67,11 +67,9 @@ def assert_conflict(model, balanced, margin):
 @pytest.mark.parametrize("name", WORLDS)
 def test_defaults(name):
     build, n_states, n_pairs, n_outcomes = WORLDS[name]
-    model = build()
-    check(model)
+    model = build()  # that it keeps the contract of worlds is tests/testing/test_model_contract.py
     assert (model.n_states, model.n_pairs, model.n_outcomes) == (n_states, n_pairs, n_outcomes)
     assert name in models.__all__
-    assert build() == model
 
 
 # The call centre.

@@ -2,6 +2,16 @@
 
 from equipoise.testing.agent import AGENT_CLAUSES, check_agent
 from equipoise.testing.confidence import CLAUSES, check_confidence
+from equipoise.testing.model import MODEL_CLAUSES, check_model
 from equipoise.testing.reward import REWARD_CLAUSES, check_reward
 
-__all__ = ["AGENT_CLAUSES", "CLAUSES", "REWARD_CLAUSES", "check_agent", "check_confidence", "check_reward"]
+__all__ = [
+    "AGENT_CLAUSES",
+    "CLAUSES",
+    "MODEL_CLAUSES",
+    "REWARD_CLAUSES",
+    "check_agent",
+    "check_confidence",
+    "check_model",
+    "check_reward",
+]
