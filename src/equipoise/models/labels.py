@@ -8,18 +8,29 @@ differ in their labels only are equal, and a run is the same to the last bit wit
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, final
 
 import numpy as np
 
-from equipoise._words import nearest
 from equipoise.errors import FileError, ModelError
-from equipoise.models._checks import checked_list
+from equipoise.models._label_rows import (
+    Label,
+    Row,
+    at,
+    check_count,
+    checked_actions,
+    distinct,
+    number_of,
+    numbers,
+    plain,
+    rich,
+    shown,
+    text,
+    texts,
+)
 
-Label: TypeAlias = Hashable
-_Row: TypeAlias = tuple[Label, ...]
+__all__ = ["Label", "Labels", "checked_labels", "text", "texts"]
 
 
 @final
@@ -69,8 +80,8 @@ class Labels:
 
     states: tuple[Label, ...] | None
     outcomes: tuple[str, ...] | None
-    _shared: _Row | None
-    _by_state: tuple[_Row, ...] | None
+    _shared: Row | None
+    _by_state: tuple[Row, ...] | None
 
     def __init__(
         self,
@@ -78,13 +89,13 @@ class Labels:
         actions: Iterable[Label] | Iterable[Sequence[Label]] | None = None,
         outcomes: Iterable[str] | None = None,
     ) -> None:
-        shared, by_state = _checked_actions(actions)
-        named = None if outcomes is None else _distinct(outcomes, "labels, outcomes")
+        shared, by_state = checked_actions(actions)
+        named = None if outcomes is None else distinct(outcomes, "labels, outcomes")
         for k, label in enumerate(named or ()):
             if not isinstance(label, str) or not label.strip():
                 raise ModelError(f"labels, outcomes[{k}]: got {label!r}; a text is needed")
         self.__dict__.update(
-            states=None if states is None else _distinct(states, "labels, states"),
+            states=None if states is None else distinct(states, "labels, states"),
             outcomes=named,
             _shared=shared,
             _by_state=by_state,
@@ -105,7 +116,7 @@ class Labels:
         state : int
             Its number.
         """
-        return _at(self.states, state, "state")
+        return at(self.states, state, "state")
 
     def action(self, state: int, action: int) -> Label:
         """Return the label of an action.
@@ -115,7 +126,7 @@ class Labels:
         state, action : int
             The numbers of the state and of the action in it.
         """
-        return _at(self._row(state), action, f"{self.name_state(state)}, action")
+        return at(self._row(state), action, f"{self.name_state(state)}, action")
 
     def outcome(self, outcome: int) -> str:
         """Return the label of an outcome, or its number as a text.
@@ -128,7 +139,7 @@ class Labels:
         >>> Labels().outcome(2), Labels(outcomes=["fill rate"]).outcome(0)
         ('2', 'fill rate')
         """
-        return text(_at(self.outcomes, outcome, "outcome"))
+        return text(at(self.outcomes, outcome, "outcome"))
 
     # -- from labels to numbers --------------------------------------------------------------------------------
 
@@ -145,7 +156,7 @@ class Labels:
         ModelError
             When there is none; the message says which is nearest.
         """
-        return _number(label, self._state_numbers, "state")
+        return number_of(label, self._state_numbers, "state")
 
     def action_index(self, state: int, label: Label) -> int:
         """Return the number of the action of that label in a state.
@@ -158,7 +169,7 @@ class Labels:
             The label of the action.
         """
         row = self._row(state)
-        return _number(label, None if row is None else _numbers(row), f"{self.name_state(state)}, action")
+        return number_of(label, None if row is None else numbers(row), f"{self.name_state(state)}, action")
 
     def outcome_index(self, label: str) -> int:
         """Return the number of the outcome of that label.
@@ -168,7 +179,7 @@ class Labels:
         label : str
             The label of the outcome.
         """
-        return _number(label, None if self.outcomes is None else _numbers(self.outcomes), "outcome")
+        return number_of(label, None if self.outcomes is None else numbers(self.outcomes), "outcome")
 
     # -- for messages ------------------------------------------------------------------------------------------
 
@@ -180,7 +191,7 @@ class Labels:
         state : int
             Its number; one without a label is named by that alone.
         """
-        return f"state {state}{_shown(self.states, state)}"
+        return f"state {state}{shown(self.states, state)}"
 
     def name_action(self, state: int, action: int) -> str:
         """Name an action by its number and its label.
@@ -190,7 +201,7 @@ class Labels:
         state, action : int
             The numbers of the state and of the action in it.
         """
-        return f"action {action}{_shown(self._row(state), action)}"
+        return f"action {action}{shown(self._row(state), action)}"
 
     def name_pair(self, state: int, action: int) -> str:
         """Name a state and an action in it.
@@ -210,7 +221,7 @@ class Labels:
         outcome : int
             Its number.
         """
-        return f"outcome {outcome}{_shown(self.outcomes, outcome)}"
+        return f"outcome {outcome}{shown(self.outcomes, outcome)}"
 
     # -- with a world ------------------------------------------------------------------------------------------
 
@@ -225,16 +236,16 @@ class Labels:
             K.
         """
         S = len(n_actions)
-        _check_count(self.states, "labels, states", S, "one for each state")
-        _check_count(self.outcomes, "labels, outcomes", n_outcomes, "one for each outcome")
-        _check_count(self._by_state, "labels, actions", S, "a list for each state")
+        check_count(self.states, "labels, states", S, "one for each state")
+        check_count(self.outcomes, "labels, outcomes", n_outcomes, "one for each outcome")
+        check_count(self._by_state, "labels, actions", S, "a list for each state")
         if self._by_state is not None:
             for s, (row, count) in enumerate(zip(self._by_state, n_actions, strict=True)):
-                _check_count(row, f"labels, actions of {self.name_state(s)}", count, "one for each action")
+                check_count(row, f"labels, actions of {self.name_state(s)}", count, "one for each action")
         if self._shared is not None:
             most = int(np.argmax(n_actions))
             why = f"as many as {self.name_state(most)} has actions"
-            _check_count(self._shared, "labels, actions", n_actions[most], why)
+            check_count(self._shared, "labels, actions", n_actions[most], why)
 
     def visits(self) -> Labels:
         """Return the labels of the world of visits: outcome k is called after state k.
@@ -255,9 +266,9 @@ class Labels:
             When a label is not a text, a number, a truth value, None, or a tuple of these.
         """
         parts = {"states": self.states, "actions": self._shared, "outcomes": self.outcomes}
-        content: dict[str, Any] = {name: [_plain(one) for one in row] for name, row in parts.items() if row is not None}
+        content: dict[str, Any] = {name: [plain(one) for one in row] for name, row in parts.items() if row is not None}
         if self._by_state is not None:
-            content["actions"] = [[_plain(label) for label in row] for row in self._by_state]
+            content["actions"] = [[plain(label) for label in row] for row in self._by_state]
         return content
 
     @classmethod
@@ -277,14 +288,14 @@ class Labels:
             raise FileError("its labels are damaged")
         try:
             parts: dict[str, Any] = {
-                name: [[_rich(one) for one in row] if isinstance(row, list) else _rich(row) for row in rows]
+                name: [[rich(one) for one in row] if isinstance(row, list) else rich(row) for row in rows]
                 for name, rows in content.items()
             }
             return cls(**parts)
         except (ModelError, TypeError) as error:
             raise FileError(f"its labels are damaged ({error})") from None
 
-    def _row(self, state: int) -> _Row | None:
+    def _row(self, state: int) -> Row | None:
         """The labels of the actions of a state, of which there may be more than the state has actions."""
         if self._by_state is None:
             return self._shared
@@ -292,7 +303,7 @@ class Labels:
 
     @functools.cached_property
     def _state_numbers(self) -> Mapping[Label, int] | None:
-        return None if self.states is None else _numbers(self.states)
+        return None if self.states is None else numbers(self.states)
 
     def _key(self) -> tuple[Any, ...]:
         return self.states, self._shared, self._by_state, self.outcomes
@@ -325,132 +336,3 @@ def checked_labels(labels: Any) -> Labels:
     if not isinstance(labels, Labels):
         raise ModelError(f"labels: got {labels!r}; a Labels is needed, as in labels=eq.Labels(states=[...])")
     return labels
-
-
-def text(label: Label) -> str:
-    """Return a label as a text.
-
-    >>> text("empty"), text((1, 2))
-    ('empty', '(1, 2)')
-    """
-    return label if isinstance(label, str) else str(label)
-
-
-def texts(labels: Iterable[Label]) -> list[str]:
-    """Return labels as texts that are as different as the labels are.
-
-    >>> texts([(1, 2), "end"]), texts([1, "1"])
-    (['(1, 2)', 'end'], ['1', "'1'"])
-    """
-    labels = list(labels)
-    short = [text(label) for label in labels]
-    return short if len(set(short)) == len(short) else [repr(label) for label in labels]
-
-
-def _checked_actions(actions: Any) -> tuple[_Row | None, tuple[_Row, ...] | None]:
-    """The labels of the actions: those for all states, or those of each."""
-    if actions is None:
-        return None, None
-    rows = checked_list(actions, "labels, actions")
-    lists = [isinstance(row, list | range | np.ndarray) for row in rows]
-    if not any(lists):
-        return _distinct(rows, "labels, actions"), None
-    if not all(lists):
-        s = lists.index(False)
-        raise ModelError(f"labels, actions[{s}]: got {rows[s]!r}; a list is needed for every state, or for none")
-    return None, tuple(_distinct(row, f"labels, actions[{s}]") for s, row in enumerate(rows))
-
-
-def _distinct(labels: Any, name: str) -> _Row:
-    """Labels as a tuple, all hashable and different."""
-    row: list[Label] = [one.item() if isinstance(one, np.generic) else one for one in checked_list(labels, name)]
-    if not row:
-        raise ModelError(f"{name}: got no labels; give None if there are none")
-    first: dict[Label, int] = {}
-    for i, label in enumerate(row):
-        try:
-            before = first.setdefault(label, i)
-        except TypeError:
-            raise ModelError(f"{name}[{i}]: got {label!r}; a label must be hashable: a text, a tuple...") from None
-        if label != label:
-            raise ModelError(f"{name}[{i}]: got {label!r}, which is not equal to itself and could not be looked up")
-        if before != i:
-            raise ModelError(f"{name}[{i}]: {label!r} is the label of number {before} already; labels must differ")
-    return tuple(row)
-
-
-def _check_count(row: Sequence[Any] | None, name: str, count: int, why: str) -> None:
-    if row is not None and len(row) != count:
-        raise ModelError(f"{name}: got {len(row)}; {count} are needed, {why}")
-
-
-def _numbers(row: Sequence[Label]) -> dict[Label, int]:
-    return {label: i for i, label in enumerate(row)}
-
-
-def _index(x: Any, name: str) -> int:
-    try:
-        number = operator.index(x)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ModelError(f"{name}: got {x!r}; the number of one is needed, counted from 0")
-    return number
-
-
-def _at(row: Sequence[Label] | None, index: Any, name: str) -> Label:
-    """The label at an index, or the index itself where there are none."""
-    number = _index(index, name)
-    if row is None:
-        return number
-    if number >= len(row):
-        raise ModelError(f"{name}: got {number}; it must be below {len(row)}")
-    return row[number]
-
-
-def _number(label: Any, numbers: Mapping[Label, int] | None, name: str) -> int:
-    if numbers is None:
-        return _index(label, name)
-    try:
-        number = numbers.get(label)
-    except TypeError:
-        number = None
-    if number is None:
-        by_text = {text(one): one for one in numbers}
-        listed = ", ".join(repr(one) for one in list(numbers)[:_LISTED]) + (", ..." if len(numbers) > _LISTED else "")
-        raise ModelError(f"{name}: there is no {label!r}{nearest(text(label), by_text)}; the labels are {listed}")
-    return number
-
-
-_LISTED = 6  # labels that a message lists
-
-
-def _shown(row: Sequence[Label] | None, index: int) -> str:
-    """A label as it stands behind its number in a message."""
-    if row is None or not 0 <= index < len(row):
-        return ""
-    label = row[index]
-    if isinstance(label, tuple):
-        return f" {label!r}"
-    return f' ("{label}")' if isinstance(label, str) else f" ({label!r})"
-
-
-def _plain(label: Label) -> Any:
-    if isinstance(label, tuple):
-        return {"tuple": [_plain(part) for part in label]}
-    if label is None or isinstance(label, str | bool | int | float):
-        return label
-    raise FileError(
-        f"the label {label!r} is of type {type(label).__name__}; only texts, numbers, None and tuples of these can be "
-        "written to a file"
-    )
-
-
-def _rich(content: Any) -> Label:
-    if isinstance(content, Mapping):
-        return tuple(_rich(part) for part in content["tuple"]) if set(content) == {"tuple"} else _damaged(content)
-    return content if isinstance(content, Hashable) else _damaged(content)
-
-
-def _damaged(content: Any) -> NoReturn:
-    raise ModelError(f"{content!r} is no label")
