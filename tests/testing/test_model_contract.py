@@ -38,7 +38,7 @@ OURS = {
 
 
 def test_every_named_world_is_here():
-    from equipoise.studies.vocabulary import worlds
+    from equipoise.agents.vocabulary import worlds
 
     assert set(worlds()) <= set(OURS)
 
