@@ -9,11 +9,11 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.timing import best_times
-from equipoise.confidence.counts import SEEN, no_counts, with_room
+from equipoise.confidence.counts import enlarged, no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.confidence.region import Region
-from equipoise.planning._kernels import sweep
 from equipoise.planning.evi import workspace
+from equipoise.planning.kernels import sweep
 
 VISITS = 2000  # of every pair: most of the mass is settled, some is free
 SWEEPS = 20
@@ -24,13 +24,13 @@ def region_after_visits(model: eq.Model) -> Region:
     counts = no_counts(model.n_pairs, model.n_outcomes)
     listed = model.transition_state.size
     while counts.pool_state.size < listed:
-        counts = with_room(counts)
+        counts = enlarged(counts)
     counts.visits[:] = VISITS
     counts.block_first[:] = model.transition_first[:-1]
     counts.block_used[:] = np.diff(model.transition_first)
     counts.pool_state[:listed] = model.transition_state
     counts.pool_count[:listed] = np.maximum(1, np.rint(VISITS * model.transition_probability))
-    counts.end[SEEN] = listed
+    counts.pool["seen"] = listed
     return region_of(eq.confidence.Bernstein(), model.space, counts, VISITS * model.n_pairs, 0.05)
 
 
@@ -40,14 +40,9 @@ def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:
     buffers.order[:] = np.arange(model.n_states)
     u, policy = np.zeros(model.n_states), np.zeros(model.n_states, dtype=np.int64)
     reward = model.means[:, 0].copy()
-    u_next = buffers.u_next
     for _ in range(SWEEPS):
-        sweep(
-            model.first_pair, region.first, region.successor, region.lo, region.hi, region.rest,
-            region.rest_sum, region.radius, reward, u, buffers.order, buffers.rank, buffers.prefix, buffers.scratch,
-            u_next, policy,
-        )  # fmt: skip
-        u[:] = u_next - u_next.min()
+        sweep(model.first_pair, region, reward, u, policy, buffers)
+        u[:] = buffers.u_next - buffers.u_next.min()
     return u
 
 

@@ -10,27 +10,26 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.timing import best_times
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import sample
+from equipoise.models.world import sampling_arrays
 
 STEPS = 10**7
 
 
 @numba.njit(error_model="numpy", _nrt=False)
-def bare(steps, rng, first_pair, policy, branch_first, cumulative, branch_next, branch_row, rows, bernoulli, out):
+def bare(steps, rng, first_pair, policy, world, out):
     """Sample and nothing else."""
     state = 0
     for _ in range(steps):
         pair = first_pair[state] + policy[state]
-        state = sample(rng, pair, branch_first, cumulative, branch_next, branch_row, rows, bernoulli, out)
+        state = sample(rng, pair, world, out)
     return state
 
 
 def sampling(model: eq.Model, steps: int) -> None:
     policy = np.zeros(model.n_states, dtype=np.int64)
-    bare(
-        steps, eq.models.stream(model, 1), model.first_pair, policy, model.branch_first, model.branch_cumulative,
-        model.branch_next, model.branch_row, model.rows, model.noise == "bernoulli", np.zeros(model.n_outcomes),
-    )  # fmt: skip
+    rng, world = eq.models.stream(model, 1), sampling_arrays(model)
+    bare(steps, rng, model.first_pair, policy, world, np.zeros(model.n_outcomes))
 
 
 def learning(model: eq.Model, reward: eq.rewards.Reward, steps: int, threshold: float | None = None) -> eq.Run:

@@ -7,23 +7,21 @@ import math
 import numpy as np
 
 import equipoise as eq
-from equipoise.agents.memory import DRIFT, LEARNING, ORIGIN, THRESHOLD
-from equipoise.oracles import Doubling
 from equipoise.theory import bounds
 
 
 def assert_invariants(agent: eq.TocUCRL2) -> None:
     steps = agent.t - 1
     starts = agent.episode_starts
-    counts, memory = agent._counts, agent._memory
+    counts, clock, gauge = agent.machine.counts, agent.machine.memory.clock[0], agent.machine.memory.gauge[0]
     assert starts[0] == 1
     assert np.all(np.diff(starts) >= 1)
     assert starts[-1] <= steps
     assert np.all((agent.average >= 0) & (agent.average <= 1))
 
-    since_restart = steps - (0 if agent._phase.inherit else int(memory.clock[ORIGIN]))
+    since_restart = steps - (0 if agent.phase.inherit else int(clock["origin"]))
     assert int(agent.visits.sum()) == since_restart
-    if memory.clock[LEARNING]:
+    if clock["learning"]:
         assert np.all(counts.fresh <= np.maximum(1, counts.visits))
     for pair in range(agent.space.n_pairs):
         block = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
@@ -33,13 +31,15 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
 
     ended = agent.episode_record.triggers()
     assert ended[-1] == "open"
-    assert ("restart" in ended) <= isinstance(agent.oracle, Doubling)
-    Q = memory.gauge[THRESHOLD]
-    if not memory.clock[LEARNING]:
+    restarts = agent.oracle.phase(1).length is not None
+    assert ("restart" in ended) <= restarts
+    assert clock["origin"] == agent.phase.origin
+    Q = gauge["threshold"]
+    if not clock["learning"]:
         assert "visits" not in ended
         assert "both" not in ended
     varies = agent.threshold is None and math.isinf(agent.reward.lipschitz)
-    if not varies and Q > 0 and not isinstance(agent.oracle, Doubling):
+    if not varies and Q > 0 and not restarts:
         by_gradient = sum(reason in ("gradient", "both") for reason in ended)
         assert by_gradient <= bounds.gradient_episodes(agent.reward, agent.oracle, Q, steps)
         by_visits = sum(reason in ("visits", "both") for reason in ended)
@@ -48,4 +48,4 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
         assert len(starts) <= bounds.episodes(agent.reward, agent.oracle, Q, agent.space.n_pairs, steps)
     # the drift that has not ended the episode yet is at most Q plus one step of at most the diameter 2L
     if math.isfinite(agent.reward.lipschitz):
-        assert memory.gauge[DRIFT] <= Q + 2 * agent.reward.lipschitz * (1 + 1e-12)
+        assert gauge["drift"] <= Q + 2 * agent.reward.lipschitz * (1 + 1e-12)

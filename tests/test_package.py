@@ -78,7 +78,7 @@ def test_an_unwritable_cache_is_no_obstacle(tmp_path):
 
 def test_kernels_are_compiled_once():
     """One specialisation each: an array of another type would cost seconds of compilation in every process."""
-    from equipoise.agents import _kernels
+    from equipoise.agents import kernels
 
     for model in (eq.models.bandit(2), eq.models.garnet(4, 2, 2, 2), eq.models.star(2, 2)):
         agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
@@ -87,4 +87,4 @@ def test_kernels_are_compiled_once():
     other = eq.TocUCRL2(model.space, eq.rewards.BottomSum(2, 1), confidence=eq.confidence.Known(model), tolerance=1e-3)
     eq.simulate(model, other, 100)
     for name in ("run", "ready", "observe_once"):
-        assert len(getattr(_kernels, name).signatures) == 1, name
+        assert len(getattr(kernels, name).signatures) == 1, name

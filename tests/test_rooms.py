@@ -17,44 +17,10 @@ from tests.rooms import Crossing, crossings, sources
 ROOT = Path(eq.__file__).parent
 PROJECT = Path(__file__).parent.parent
 
-# What still crosses. Nothing may be added; whoever mends one takes it out.
-KNOWN = {
-    ("agents/_kernels.py", "equipoise.models._kernels.sample"),
-    ("agents/_kernels.py", "equipoise.oracles._kernels.move_theta"),
-    ("agents/_kernels.py", "equipoise.planning._kernels.iterate"),
-    ("agents/_kernels.py", "equipoise.planning._kernels.optimistic_rewards"),
-    ("agents/baselines/frank_wolfe_ucb.py", "equipoise.models._kernels.sample"),
-    ("agents/baselines/round_robin.py", "equipoise.models._kernels.sample"),
-    ("agents/baselines/stationary.py", "equipoise.models._kernels.sample"),
-    ("agents/knapsack.py", "equipoise.models._kernels.sample"),
-    ("testing/confidence.py", "_counts"),
-    ("theory/_kernels.py", "equipoise.agents._kernels.DONE"),
-    ("theory/_kernels.py", "equipoise.agents._kernels.ready"),
-    ("theory/_kernels.py", "equipoise.agents._kernels.run"),
-    ("theory/_kernels.py", "equipoise.agents._kernels.tolerance_at"),
-    ("theory/_kernels.py", "equipoise.planning._kernels.inner_maximum"),
-    ("theory/_kernels.py", "equipoise.planning._kernels.optimistic_rewards"),
-    ("theory/_kernels.py", "equipoise.planning._kernels.rank_states"),
-    ("theory/recording.py", "_begin_phase_if_due"),
-    ("theory/recording.py", "_buffers"),
-    ("theory/recording.py", "_counts"),
-    ("theory/recording.py", "_make_room"),
-    ("theory/recording.py", "_memory"),
-    ("theory/recording.py", "_records"),
-    ("theory/recording.py", "_region"),
-    ("theory/recording.py", "_rules"),
-    ("theory/recording.py", "_steps_left_in_phase"),
-    ("theory/recording.py", "_work"),
-    ("theory/recording.py", "equipoise.agents._kernels.DONE"),
-}
-
 
 def test_nothing_private_crosses_a_room():
-    present = crossings(sources(ROOT))
-    new = sorted(present - {Crossing(*entry) for entry in KNOWN})
-    assert not new, f"private to another room: {new}; give it a public name there"
-    mended = sorted({Crossing(*entry) for entry in KNOWN} - present)
-    assert not mended, f"no longer so, take it out of KNOWN: {mended}"
+    present = sorted(crossings(sources(ROOT)))
+    assert not present, f"private to another room: {present}; give it a public name there"
 
 
 AGENTS = {

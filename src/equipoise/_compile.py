@@ -1,6 +1,6 @@
 """How kernels are compiled, cached on disk, and called through an address.
 
-Three things live here; with `_user_functions` and `_announce`, nothing else touches numba's machinery.
+Three things live here; with `_frames`, `_user_functions` and `_announce`, nothing else touches numba's machinery.
 
 `kernel`
     numba's `njit`, with the cache kept in a folder of its own. numba keys a cached function on its own
@@ -14,7 +14,7 @@ Three things live here; with `_user_functions` and `_announce`, nothing else tou
     one costs nothing at the Python boundary, and the call itself a few nanoseconds.
 
 `call_address`, `call_for_two`, `call_entry`
-    The call of such an address from inside a kernel.
+    The call of such an address from inside a kernel. Entries with many arguments take one frame instead: `_frames`.
 
 Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder. ``EQUIPOISE_QUIET=1``
 silences the lines on stderr that say what is being compiled, see `_announce`.
@@ -42,6 +42,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from equipoise._announce import YOURS, compiling, nested, say, subject_of
+from equipoise._frames import FrameClass, frame_signature
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
@@ -122,9 +123,8 @@ def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., 
 class Entry:
     """A function on numbers and raw pointers, compiled when its address is first asked for.
 
-    The signature is a reward's, ``(t, n, x, params, out)``, unless another is given. It is compiled from disk's cache
-    if its source is a file, wherever that file is. Copies are the entry itself; a pickle holds the name of its
-    function, and the code is compiled again, or read from the cache, where it is loaded.
+    It is compiled from disk's cache if its source is a file, wherever that file is. Copies are the entry itself; a
+    pickle holds the name of its function, and the code is compiled again, or read from the cache, where it is loaded.
 
     Parameters
     ----------
@@ -133,22 +133,41 @@ class Entry:
     cached : bool
         Whether to keep the code on disk; in vain for a function that was typed in.
     signature : numba signature
-        The types of its arguments.
+        The types of its arguments; a reward's, ``(t, n, x, params, out)``, unless another is given.
+    frame : NamedTuple class, optional
+        For an entry whose one argument is a frame (see `_frames`): the class of it, in the place of a signature.
+    allocates : bool
+        Whether the function may make arrays. One that may not is faster, as no references are counted.
     """
 
-    def __init__(self, function: Callable[..., None], *, cached: bool = True, signature: Any = ENTRY_SIGNATURE) -> None:
+    def __init__(
+        self,
+        function: Callable[..., None],
+        *,
+        cached: bool = True,
+        signature: Any = ENTRY_SIGNATURE,
+        frame: FrameClass | None = None,
+        allocates: bool = True,
+    ) -> None:
         self._function = function
-        self._cached = cached and Path(function.__code__.co_filename).is_file()  # not if it was typed in
+        self._cached = cached and Path(function.__code__.co_filename).is_file()
         self._signature = signature
+        self._frame = frame
+        self._allocates = allocates
         self._compiled: Any = None
+
+    def takes(self, frame: FrameClass) -> bool:
+        """Whether its one argument is a frame of that class."""
+        return self._frame is frame
 
     @property
     def address(self) -> int:
         """Where the compiled code is; valid for this process only."""
         if self._compiled is None:
             subject = subject_of(self._function.__module__) if self._cached else YOURS
+            signature = self._signature if self._frame is None else frame_signature(self._frame)
             with _own_cache(), compiling(subject, kept=self._cached):
-                build = numba.cfunc(self._signature, cache=self._cached, error_model="numpy")
+                build = numba.cfunc(signature, cache=self._cached, error_model="numpy", _nrt=self._allocates)
                 self._compiled = build(self._function)
         return int(self._compiled.address)
 

@@ -21,7 +21,7 @@ def small_agent(**options) -> tuple[eq.Model, eq.TocUCRL2]:
 
 
 def snapshot(agent: eq.TocUCRL2) -> list[bytes]:
-    return [part.tobytes() for part in (*agent._counts, *agent._memory, *agent.episode_record)]
+    return [part.tobytes() for part in (*agent.machine.counts, *agent.machine.memory, *agent.episode_record)]
 
 
 def drive(model, agent, steps, seed=0):
@@ -52,7 +52,7 @@ def test_defaults_are_the_papers():
     assert isinstance(agent.confidence, eq.confidence.Bernstein)
     assert agent.tolerance is None
     agent.act(0)
-    assert agent._memory.gauge[1] == agent.reward.lipschitz
+    assert agent.machine.memory.gauge["threshold"][0] == agent.reward.lipschitz
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_plan_that_does_not_converge_leaves_the_agent_as_it_was():
     before = snapshot(agent)
     with pytest.raises(eq.errors.ConvergenceError, match="after 3 sweeps"):
         agent.act(0)
-    agent._memory.clock[4] = 0  # the phase has begun, and nothing else
+    agent.machine.memory.clock["phase"] = 0  # the phase has begun, and nothing else
     assert snapshot(agent) == before
     agent.__dict__["planner"] = eq.planning.Planner()
     good = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), **options)

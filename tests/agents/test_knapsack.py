@@ -32,7 +32,7 @@ def test_budgets_are_never_exceeded(seed, budget, horizon, fractional):
     model = random_world(seed, fractional)
     agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)
     eq.simulate(model, agent, horizon, seed=seed)
-    consumed = agent._inner._memory.total[1:]
+    consumed = agent._inner.machine.memory.total[1:]
     assert np.all(consumed <= budget * horizon)
     assert np.all(agent.inventory >= 0)
     assert agent.t == horizon + 1
@@ -48,7 +48,7 @@ def test_budgets_are_never_exceeded_in_a_thousand_worlds():
         budget, horizon = float(rng.uniform(0.01, 0.99)), int(rng.integers(1, 200))
         agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)
         eq.simulate(model, agent, horizon, seed=seed)
-        assert np.all(agent._inner._memory.total[1:] <= budget * horizon), seed
+        assert np.all(agent._inner.machine.memory.total[1:] <= budget * horizon), seed
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,7 +10,7 @@ from scipy import stats
 import equipoise as eq
 from equipoise.confidence import Adaptive, PosteriorSampling
 from equipoise.confidence._random import beta, gamma, normal, uniform
-from equipoise.confidence.counts import Counts, no_counts
+from equipoise.confidence.counts import POOL, Counts, no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.errors import ParameterError
 from tests.simulation.test_simulation import state_of
@@ -126,7 +126,7 @@ def many_alike(n_states: int = 6) -> tuple[eq.Space, Counts]:
         visits=np.full(n_pairs, 4), fresh=np.full(n_pairs, 6), sums=np.tile(TOTALS, (n_pairs, 1)),
         block_first=3 * np.arange(n_pairs), block_used=np.full(n_pairs, 3),
         pool_state=np.tile([4, 0, 2], n_pairs), pool_count=np.tile(SEEN, n_pairs),
-        end=np.array([3 * n_pairs, 3 * n_pairs, 3, 0]),
+        pool=np.array([(3 * n_pairs, 3 * n_pairs, 3, 0)], dtype=POOL),
     )  # fmt: skip
 
 
@@ -261,7 +261,7 @@ def test_every_episode_draws_anew():
     streams = []
     for _ in range(300):
         action = agent.act(world.state)
-        streams.append(int(agent._memory.stream[0]))
+        streams.append(int(agent.machine.memory.stream[0]))
         agent.observe(*world.step(action))
     starts = agent.episode_starts.tolist()
     changed = [t + 1 for t in range(300) if t == 0 or streams[t] != streams[t - 1]]
@@ -278,7 +278,7 @@ def test_the_world_goes_its_own_way():
     for confidence in confidences:
         agent = eq.TocUCRL2(model.space, reward, confidence=confidence, threshold=0.1)
         eq.simulate(model, agent, 500, seed=5)
-        totals.append((agent._memory.total.tobytes(), agent.visits.tobytes(), agent.state))
+        totals.append((agent.machine.memory.total.tobytes(), agent.visits.tobytes(), agent.state))
     assert len(set(totals)) == 1
 
 
@@ -317,7 +317,7 @@ def test_a_plan_that_fails_draws_nothing():
     agent = eq.TocUCRL2(
         model.space, eq.rewards.Linear([1.0]), confidence=PosteriorSampling(seed=4), tolerance=1e-9, planner=planner
     )
-    before = agent._memory.stream.copy()
+    before = agent.machine.memory.stream.copy()
     with pytest.raises(eq.errors.ConvergenceError):
         agent.act(0)
-    assert np.array_equal(agent._memory.stream, before)
+    assert np.array_equal(agent.machine.memory.stream, before)

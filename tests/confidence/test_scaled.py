@@ -35,7 +35,9 @@ def test_every_bound_by_the_factor(other, seed, steps, factor):
     model = eq.models.garnet(5, 2, 4, 2, seed=seed)
     agent = after(model, steps, seed)
     facts = facts_of(agent)
-    plain, scaled = (region_of(c, model.space, agent._counts, agent.t, 0.05) for c in (other, Scaled(other, factor)))
+    plain, scaled = (
+        region_of(c, model.space, agent.machine.counts, agent.t, 0.05) for c in (other, Scaled(other, factor))
+    )
     np.testing.assert_array_equal(scaled.first, plain.first)
     np.testing.assert_array_equal(scaled.successor, plain.successor)
     for pair in range(model.n_pairs):
@@ -84,7 +86,7 @@ def test_two_factors_are_their_product():
     agent = after(model, 800, 1)
     for other in OTHERS:
         once, twice = (
-            region_of(c, model.space, agent._counts, agent.t, 0.05)
+            region_of(c, model.space, agent.machine.counts, agent.t, 0.05)
             for c in (Scaled(other, 0.125), Scaled(Scaled(other, 0.5), 0.25))
         )
         for one, two in zip(once, twice, strict=True):
@@ -96,7 +98,7 @@ def test_a_bandit_has_no_transitions_to_shrink():
     for other in OTHERS:
         agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([1 / 3] * 3), confidence=Scaled(other, 0.3))
         eq.simulate(model, agent, 300, seed=0)
-        region = region_of(agent.confidence, model.space, agent._counts, agent.t, 0.05)
+        region = region_of(agent.confidence, model.space, agent.machine.counts, agent.t, 0.05)
         assert np.all(region.lo <= 1)
         assert np.all((region.hi >= 1 - 1e-15) | (region.radius > 0))
 

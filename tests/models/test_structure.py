@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from equipoise import models
 from equipoise.errors import ModelError
 from equipoise.models import Model, diameter, hitting_times, structure, unreachable
-from equipoise.models._kernels import breadth_first
+from equipoise.models.kernels import breadth_first
 
 
 def dense_times(model, target):

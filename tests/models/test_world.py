@@ -11,8 +11,8 @@ import pytest
 from equipoise import models
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models import Model
-from equipoise.models._kernels import sample
-from equipoise.models.world import draws_per_step, stream
+from equipoise.models.kernels import sample
+from equipoise.models.world import draws_per_step, sampling_arrays, stream
 
 N = 20_000
 
@@ -27,10 +27,7 @@ def draw(model, pair, n, seed):
     out = np.empty(model.n_outcomes)
     states, outcomes = np.empty(n, int), np.empty((n, model.n_outcomes))
     for i in range(n):
-        states[i] = sample(
-            rng, pair, model.branch_first, model.branch_cumulative, model.branch_next, model.branch_row, model.rows,
-            model.noise == "bernoulli", out,
-        )  # fmt: skip
+        states[i] = sample(rng, pair, sampling_arrays(model), out)
         outcomes[i] = out
     return states, outcomes
 
@@ -87,10 +84,7 @@ def test_a_stream_begins_at_any_step(noise):
         here, action = world.state, t % 2
         later = stream(model, 11, t)
         out = np.empty(4)
-        expected = sample(
-            later, model.pair(here, action), model.branch_first, model.branch_cumulative, model.branch_next,
-            model.branch_row, model.rows, noise == "bernoulli", out,
-        )  # fmt: skip
+        expected = sample(later, model.pair(here, action), sampling_arrays(model), out)
         outcomes, state = world.step(action)
         assert state == expected
         assert outcomes.tolist() == out.tolist()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.confidence.region import Region
 from equipoise.planning import extended_value_iteration
-from equipoise.planning._kernels import inner_maximum, optimistic_rewards, rank_states
+from equipoise.planning.evi import Workspace, workspace
+from equipoise.planning.kernels import inner_maximum, optimistic_rewards, rank_states
 from tests.reference import planner as dense
 
 EXACT = 1e-12
@@ -45,18 +46,16 @@ def random_region(rng: np.random.Generator, n_states: int, n_pairs: int) -> tupl
     return region, lo_dense, hi_dense
 
 
-def ranked(u: np.ndarray):
-    n = u.size
-    order, rank, prefix, scratch = np.arange(n), np.zeros(n, np.int64), np.zeros(n + 1), np.zeros(n, np.int64)
-    rank_states(u, order, rank, prefix, scratch)
-    return order, rank, prefix
+def ranked(u: np.ndarray) -> Workspace:
+    work = workspace(u.size)
+    work.order[:] = np.arange(u.size)
+    rank_states(u, work)
+    return work
 
 
 def best_value(region: Region, pair: int, u: np.ndarray) -> float:
     own = Region._make(np.array(part) for part in region)
-    return inner_maximum(
-        pair, own.first, own.successor, own.lo, own.hi, own.rest, own.rest_sum, own.radius, u, *ranked(u)
-    )
+    return inner_maximum(pair, own, u, ranked(u))
 
 
 @settings(max_examples=300, deadline=None)
@@ -124,7 +123,7 @@ def test_over_the_ball_of_a_pair_never_visited_the_best_state_is_sure():
 def test_states_are_ranked(seed, n_states):
     rng = np.random.default_rng(seed)
     u = np.round(rng.random(n_states), rng.integers(0, 4))
-    order, rank, prefix = ranked(u)
+    order, rank, prefix = ranked(u)[:3]
     assert sorted(order.tolist()) == list(range(n_states))
     assert np.all(np.diff(u[order]) <= 0)
     assert np.array_equal(order[rank], np.arange(n_states))

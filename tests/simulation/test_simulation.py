@@ -50,11 +50,11 @@ def makers():
 
 def state_of(agent: eq.TocUCRL2) -> list[bytes]:
     """Every bit that decides what comes next, the unused end of the pool apart."""
-    used = int(agent._counts.end[0])
-    counts = agent._counts._replace(
-        pool_state=agent._counts.pool_state[:used], pool_count=agent._counts.pool_count[:used]
+    used = int(agent.machine.counts.pool["used"][0])
+    counts = agent.machine.counts._replace(
+        pool_state=agent.machine.counts.pool_state[:used], pool_count=agent.machine.counts.pool_count[:used]
     )
-    return [part.tobytes() for part in (*counts, *agent._memory, *agent.episode_record)]
+    return [part.tobytes() for part in (*counts, *agent.machine.memory, *agent.episode_record)]
 
 
 @pytest.mark.parametrize("name", makers())

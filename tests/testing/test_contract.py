@@ -11,8 +11,8 @@ import pytest
 import equipoise as eq
 from equipoise._compile import Entry
 from equipoise.confidence import Confidence, Elementwise
-from equipoise.confidence.base import confidence_entry
 from equipoise.confidence.elementwise import interval_entry
+from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ContractError
 from equipoise.testing import CLAUSES, check_confidence
 
@@ -126,35 +126,34 @@ class Impatient(Hoeffding):
 
 
 @confidence_entry
-def _spill(
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
+def _spill(frame):
+    task, counts, region, own = opened(frame)
+    slip = own.ints[0]
+    first = region.first
     first[0] = 0
-    for pair in range(n_pairs):
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-            v_lo[k] = 0.0
-            v_hi[k] = 1.0
-            if known_mask[pair] != 0 and ints[0] != 1:
-                v_lo[k] = known_outcomes[k]
-                v_hi[k] = known_outcomes[k]
+    for pair in range(task.n_pairs):
+        for k in range(task.n_outcomes):
+            region.v_lo[pair, k] = 0.0
+            region.v_hi[pair, k] = 1.0
+            if task.known_mask[pair] and slip != 1:
+                region.v_lo[pair, k] = task.known_outcomes[pair, k]
+                region.v_hi[pair, k] = task.known_outcomes[pair, k]
         first[pair + 1] = first[pair]
-        rest[pair] = 1.0
-        if ints[0] == 5:
-            for i in range(block_first[pair], block_first[pair] + block_used[pair]):
-                successor[first[pair + 1]] = pool_state[i]
-                lo[first[pair + 1]] = 0.0
-                hi[first[pair + 1]] = 1.0
+        region.rest[pair] = 1.0
+        if slip == 5:
+            for i in range(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair]):
+                region.successor[first[pair + 1]] = counts.pool_state[i]
+                region.lo[first[pair + 1]] = 0.0
+                region.hi[first[pair + 1]] = 1.0
                 first[pair + 1] += 1
-    if ints[0] == 0:
-        lo[0] = 0.0  # one place more than the region has, before anything is seen
-    if ints[0] == 2:
-        stream[0] += np.uint64(1)
-        rest[0] = 1.0 + float(sums[0])
-        visits[0] += 1
-    if ints[0] == 3:
-        rest[0] = 0.0  # nothing is listed, and nothing may be reached
+    if slip == 0:
+        region.lo[0] = 0.0  # one place more than the region has, before anything is seen
+    if slip == 2:
+        own.stream[0] += np.uint64(1)
+        region.rest[0] = 1.0 + float(counts.sums[0, 0])
+        counts.visits[0] += 1
+    if slip == 3:
+        region.rest[0] = 0.0  # nothing is listed, and nothing may be reached
 
 
 class Whole(Confidence):
@@ -220,7 +219,7 @@ def test_what_a_confidence_leaves_alone_is_not_scaled_again_and_again():
     agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=scaled)
     eq.simulate(model, agent, 3000)
     assert len(agent.episode_record.start) > 3
-    assert {0.5} <= set(agent._region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
+    assert {0.5} <= set(agent.machine.region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
 
 
 def test_anything_else_is_refused():

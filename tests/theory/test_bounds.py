@@ -342,7 +342,7 @@ def test_the_benchmark_slack():
         (lambda: bounds.errors(FACTS, Setting(reward=BALANCE), 10), "the world has 2 outcomes; the reward takes 3"),
         (lambda: bounds.regret(FACTS, Setting(reward=QUADRATIC), 0), "steps: got 0"),
         (lambda: bounds.diamond(1.0, FACTS, 0.0, 10), "delta: got 0.0"),
-        (lambda: bounds.rate("FW"), "no bound is known for 'FW'"),
+        (lambda: bounds.rate("FW"), "got 'FW'; an Oracle is needed"),
         (lambda: printed.oracle_term(settings_of_every_kind()["TMD"], 10), "the paper prints no term"),
     ],
 )  # fmt: skip

@@ -260,7 +260,7 @@ def test_worlds_that_outgrow_their_room():
     looked, simulated = (eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.6, 0.6])) for _ in range(2))
     found = decompose(model, looked, 20000, seed=4)
     eq.simulate(model, simulated, 20000, seed=4)
-    assert looked._counts.pool_state.size > 2 * model.n_pairs
+    assert looked.machine.counts.pool_state.size > 2 * model.n_pairs
     assert found.episodes.number.size > 64
     assert state_of(looked) == state_of(simulated)
     assert found.holds

@@ -65,7 +65,7 @@ def test_the_regions_are_those_of_the_episode_starts(name):
         if name == "doubling":
             h = int(math.log2(start + 1))  # mega-episode h begins at 2^h - 1
             delta, tau = 0.2 / 2**h, int(start) - (2**h - 2)
-        region = region_of(twin.confidence, model.space, twin._counts, tau, delta)
+        region = region_of(twin.confidence, model.space, twin.machine.counts, tau, delta)
         assert full.episodes.tau[row] == tau
         inside = True
         for pair in range(model.n_pairs):

@@ -40,8 +40,8 @@ class Episodes(NamedTuple):
         """A copy of the first `count` entries."""
         return Episodes._make(column[:count].copy() for column in self)
 
-    def with_room(self) -> Episodes:
-        """The same record with room for at least twice as many."""
+    def enlarged(self) -> Episodes:
+        """The same record in arrays for at least twice as many."""
         more = max(64, self.start.size)
         return Episodes._make(np.concatenate([column, np.zeros(more, column.dtype)]) for column in self)
 
@@ -66,7 +66,7 @@ class Episodes(NamedTuple):
         )
 
 
-def no_episodes(room: int = 64) -> Episodes:
-    """An empty record."""
-    whole = np.zeros(room, dtype=np.int64)
-    return Episodes(whole, whole.copy(), np.zeros(room), np.zeros(room), whole.copy())
+def no_episodes(capacity: int = 64) -> Episodes:
+    """An empty record, in arrays for so many."""
+    whole = np.zeros(capacity, dtype=np.int64)
+    return Episodes(whole, whole.copy(), np.zeros(capacity), np.zeros(capacity), whole.copy())

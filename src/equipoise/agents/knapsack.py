@@ -30,7 +30,7 @@ from equipoise.agents.schedules import Power
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
@@ -39,17 +39,11 @@ from equipoise.rewards.knapsack import Knapsack
 
 
 @kernel
-def _idle(
-    steps, first_pair, null_actions, clock, outcome,
-    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-):  # fmt: skip
+def _idle(steps, first_pair, null_actions, clock, outcome, rng, world):
     """Take null actions; stops before time moves on if one of them yields something."""
     for _ in range(steps):
         state = clock[STATE]
-        after = sample(
-            rng, first_pair[state] + null_actions[state], branch_first, branch_cumulative, branch_next, branch_row,
-            rows, bernoulli, outcome,
-        )  # fmt: skip
+        after = sample(rng, first_pair[state] + null_actions[state], world, outcome)
         for k in range(outcome.shape[0]):
             if outcome[k] != 0.0:
                 return False
@@ -141,17 +135,17 @@ class KnapsackAgent(Agent):
     @property
     def earned(self) -> float:
         """The total reward so far."""
-        return float(self._inner._memory.total[0])
+        return float(self._inner.machine.memory.total[0])
 
     @property
     def inventory(self) -> NDArray[np.float64]:
         """I_k: what is left of each resource."""
-        return self._units - self._inner._memory.total[1:]
+        return self._units - self._inner.machine.memory.total[1:]
 
     @property
     def stopped(self) -> bool:
         """Whether some resource could run out at the next step, so that only null actions remain."""
-        return bool(np.any(self._inner._memory.total[1:] + 1.0 > self._units))
+        return bool(np.any(self._inner.machine.memory.total[1:] + 1.0 > self._units))
 
     @property
     def episode_record(self) -> Episodes:
@@ -195,7 +189,7 @@ class KnapsackAgent(Agent):
             return
         outcome = np.zeros(self.space.n_outcomes)
         nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
-        if not _idle(steps, *nulls, rng, *sampling_arrays(model)):
+        if not _idle(steps, *nulls, rng, sampling_arrays(model)):
             raise self._not_null(self.state, outcome)
 
     # -- keeping --------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from equipoise.confidence.posterior_sampling import PosteriorSampling
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.doubling import Doubling
 from equipoise.rewards.base import Reward
 
 
@@ -47,7 +46,5 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
     if not isinstance(guarantee, bool):
         raise ParameterError(f"guarantee: got {guarantee!r}; True or False is needed")
     sampling = PosteriorSampling(seed=seed)
-    oracle = fitting_oracle(reward)
-    if isinstance(oracle, Doubling):
-        oracle = Doubling(oracle.mirror_map, inherit=True)
+    oracle = fitting_oracle(reward, inherit=True)
     return TocUCRL2(space, reward, oracle, confidence=Adaptive() if guarantee else sampling)

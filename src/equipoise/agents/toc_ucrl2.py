@@ -24,35 +24,25 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import once
+from equipoise._compile import Entry, once
 from equipoise._numbers import MOST, real
-from equipoise.agents._kernels import (
-    BUDGET_GONE,
-    DONE,
-    ENOUGH,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    POOL_FULL,
-    RECORDS_FULL,
-    Rules,
-    observe_once,
-    ready,
-    run,
-)
 from equipoise.agents.base import Agent, check_kind
 from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
-from equipoise.agents.memory import (
-    DRIFT,
-    EPISODES,
-    LEARNING,
-    ORIGIN,
-    PHASE,
-    PLANNED,
-    TIME,
-    Memory,
-    new_buffers,
-    new_memory,
+from equipoise.agents.kernels import observe_once, ready, run
+from equipoise.agents.machine import (
+    BUDGET_GONE,
+    DONE,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    PAUSED,
+    POOL_FULL,
+    RECORDS_FULL,
+    REGION_FULL,
+    Machine,
+    Rules,
+    StepMachine,
 )
+from equipoise.agents.memory import Memory, as_plain, as_record, new_buffers, new_memory
 from equipoise.agents.restoring import array_in, clock_fits, require
 from equipoise.agents.schedules import (
     Power,
@@ -64,22 +54,27 @@ from equipoise.agents.schedules import (
 )
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import LARGEST, SEEN, USED, Counts, forget, no_counts, with_room
+from equipoise.confidence.counts import Counts, enlarged, forget, no_counts
 from equipoise.confidence.fill import numbers_of
 from equipoise.confidence.region import empty_region
-from equipoise.errors import ParameterError, ProtocolError, RewardError
+from equipoise.errors import OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
-from equipoise.oracles.base import Oracle, Phase
+from equipoise.oracles.base import Oracle, OracleKernel, Phase
 from equipoise.oracles.choice import fitting_oracle
+from equipoise.oracles.frame import OracleFrame, RewardCalls
+from equipoise.oracles.frank_wolfe import frank_wolfe_step
 from equipoise.planning.evi import not_converged, workspace
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import dual
 from equipoise.rewards.quadratic import Quadratic
 
-_SCRATCH: Final = ("_buffers", "_work", "_region", "_phase", "_rules", "_lock", "_clock", "_total")
+# The names of arrays in files, where they are not those of the fields.
+_IN_FILES: Final = {"pool": "end", "block_capacity": "block_room", "oracle": "slope"}
+_MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total")
+_MOST_PHASES: Final = 1 << 12  # the length of a phase may double from one to the next: later ones never come
 
 
 @final
@@ -120,6 +115,10 @@ class TocUCRL2(Agent):
     101
     """
 
+    _machine: Machine
+    _rules: Rules
+    _phase: Phase
+
     def __init__(
         self,
         space: Space,
@@ -147,12 +146,12 @@ class TocUCRL2(Agent):
         self.planner = Planner() if planner is None else planner
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
-        self._counts = no_counts(space.n_pairs, space.n_outcomes)
+        counts = no_counts(space.n_pairs, space.n_outcomes)
+        remembers = _remembered(_checked_kernel(self.oracle, reward), reward)
         learning, random = self.confidence.learning, self.confidence.first_stream()
-        self._memory = new_memory(space.n_states, space.n_outcomes, space.start, learning, random)
-        self._memory.theta[:] = self.oracle.first_theta(reward)
-        self._records = no_episodes()
-        self._set_up_scratch()
+        memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
+        memory.theta[:] = _first_theta(self.oracle, reward)
+        self.adopt(counts, memory, no_episodes())
 
     # -- what a user may look at ---------------------------------------------------------------------
 
@@ -163,36 +162,37 @@ class TocUCRL2(Agent):
 
     @property
     def caveat(self) -> str:
-        """That of its confidence."""
-        return self.confidence.caveat
+        """That of its confidence; or that nothing is proven of its oracle."""
+        unknown = self.oracle.theory.regret_term is None
+        return self.confidence.caveat or ("no bound is known for its oracle" if unknown else "")
 
     @property
     def theta(self) -> NDArray[np.float64]:
         """theta_t: minus a supergradient of g."""
-        return self._memory.theta.copy()
+        return self._machine.memory.theta.copy()
 
     @property
     def policy(self) -> NDArray[np.int64]:
         """The action of each state in the present episode."""
         self._require_plan("policy")
-        return self._memory.policy.copy()
+        return self._machine.memory.policy.copy()
 
     @property
     def gain(self) -> float:
         """The planner's optimistic average reward in the present episode."""
         self._require_plan("gain")
-        return float(self._records.gain[self._memory.clock[EPISODES] - 1])
+        return float(self._machine.records.gain[self._now["episodes"] - 1])
 
     @property
     def bias(self) -> NDArray[np.float64]:
         """The planner's bias of each state in the present episode; its least entry is zero."""
         self._require_plan("bias")
-        return self._memory.bias.copy()
+        return self._machine.memory.bias.copy()
 
     @property
     def drift(self) -> float:
         """Psi: how far theta has moved in the present episode, summed over its steps."""
-        return float(self._memory.gauge[DRIFT])
+        return float(self._machine.memory.gauge["drift"][0])
 
     @property
     def episode_starts(self) -> NDArray[np.int64]:
@@ -202,12 +202,12 @@ class TocUCRL2(Agent):
     @property
     def episode_record(self) -> Episodes:
         """The record of all episodes so far, column by column."""
-        return self._records.first(int(self._memory.clock[EPISODES]))
+        return self._machine.records.first(int(self._now["episodes"]))
 
     @property
     def visits(self) -> NDArray[np.int64]:
         """How often each pair was visited (since the last restart, under `Doubling` with fresh counts)."""
-        return self._counts.visits + self._counts.fresh
+        return self._machine.counts.visits + self._machine.counts.fresh
 
     def __setattr__(self, name: str, value: object) -> None:
         if not name.startswith("_") and "_rules" in self.__dict__:
@@ -215,25 +215,28 @@ class TocUCRL2(Agent):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, object]:
-        # compiled code has another address in another process
-        return {name: part for name, part in self.__dict__.items() if name not in _SCRATCH}
+        # without the rules, as compiled code has another address in another process, and without scratch
+        parts = {name: part for name, part in self.__dict__.items() if name not in _MADE_ANEW}
+        return parts | {"_kept": (self._machine.counts, self._machine.memory, self._machine.records)}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        kept = state.pop("_kept")
         self.__dict__.update(state)
-        self._set_up_scratch()
+        self.adopt(*kept)
 
     # -- acting ---------------------------------------------------------------------------------------
 
     def choose(self, state: int) -> int:
         """The policy's action, planning anew if the episode is over."""
         self._be_ready()
-        return int(self._memory.policy[state])
+        return int(self._machine.memory.policy[state])
 
     def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:  # noqa: ARG002
         """Lines 13 to 16: count, average, theta_{t+1}, the drift; moves the clock too."""
-        self._buffers.outcome[:] = outcomes
-        while observe_once(self._counts, self._memory, self._buffers, self._rules, next_state) != DONE:
-            self._make_room(POOL_FULL)
+        self._machine.buffers.outcome[:] = outcomes
+        while reason := observe_once(self._step_machine(), self._rules, next_state):
+            self.attend_to(reason)
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
         """Compiled, the planning included."""
@@ -245,115 +248,97 @@ class TocUCRL2(Agent):
     # -- keeping --------------------------------------------------------------------------------------
 
     def memory(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """All arrays: counts, memory, and the record of episodes."""
+        """All arrays: counts, memory, and the record of episodes; records as plain vectors."""
         return {
-            "counts": self._counts._asdict(),
-            "memory": self._memory._asdict(),
+            "counts": _plain(self._machine.counts._asdict()),
+            "memory": _plain(self._machine.memory._asdict()),
             "episodes": self.episode_record._asdict(),
         }
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go on with these arrays."""
-        self._counts = _filled(self._counts, memory["counts"], lambda name: name.startswith("pool_"))
-        self._memory = _filled(self._memory, memory["memory"], lambda name: False)  # noqa: ARG005
-        self._records = _filled(self._records, memory["episodes"], lambda name: True)  # noqa: ARG005
-        self._clock = self._memory.clock
-        require(_fits_together(self), "its arrays do not fit together")
-        self._set_up_scratch()
+        machine = self._machine
+        counts = _filled(machine.counts, memory["counts"], lambda name: name.startswith("pool_"))
+        kept = _filled(machine.memory, memory["memory"], lambda name: False)  # noqa: ARG005
+        records = _filled(machine.records, memory["episodes"], lambda name: True)  # noqa: ARG005
+        require(_fits_together(self, counts, kept, records), "its arrays do not fit together")
+        self.adopt(counts, kept, records)
 
     # -- episodes -------------------------------------------------------------------------------------
 
     def _be_ready(self) -> None:
         """Lines 4 to 10: make sure that the policy is one to follow at the present time."""
-        self._begin_phase_if_due()
-        while reason := ready(
-            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules
-        ):
-            self._make_room(reason)
+        self.begin_phase_if_due()
+        while reason := ready(self._machine, self._rules):
+            self.attend_to(reason)
 
     def _run(self, model: Model, rng: np.random.Generator, steps: int, budget: float = math.inf) -> None:
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
         self._be_ready()
-        left = self._steps_left_in_phase()
-        reason = run(
-            self._counts, self._memory, self._records, self._buffers, self._region, self._work, self._rules,
-            steps if left is None else min(steps, left), budget, rng, *sampling_arrays(model),
-        )  # fmt: skip
-        if reason not in (DONE, ENOUGH, BUDGET_GONE):
-            self._make_room(reason)
+        left = self.steps_left_in_phase()
+        asked = steps if left is None else min(steps, left)
+        self.attend_to(run(self._machine, self._rules, asked, budget, rng, sampling_arrays(model)))
 
-    def _steps_left_in_phase(self) -> int | None:
-        """Until the oracle starts anew; None if it never does."""
+    # -- for loops written elsewhere ------------------------------------------------------------------
+
+    @property
+    def machine(self) -> Machine:
+        """The arrays that kernels work on. Ask again after `attend_to`, which may replace some by larger ones."""
+        return self._machine
+
+    @property
+    def rules(self) -> Rules:
+        """The constants and addresses of the present phase. Ask again after `begin_phase_if_due`."""
+        return self._rules
+
+    @property
+    def phase(self) -> Phase:
+        """The oracle's present phase, the first before anything was planned."""
+        return self._phase
+
+    def steps_left_in_phase(self) -> int | None:
+        """How many steps may be taken until the oracle starts anew; None if it never does."""
         if self._phase.length is None:
             return None
-        clock = self._memory.clock
-        return int(clock[ORIGIN] + self._phase.length - (clock[TIME] - 1))
+        clock = self._now
+        return int(clock["origin"] + self._phase.length - (clock["time"] - 1))
 
-    def _begin_phase_if_due(self) -> None:
-        """Start the oracle, and under `Doubling` with fresh counts everything, anew."""
-        clock = self._memory.clock
-        if clock[PHASE] > 0 and self._steps_left_in_phase() != 0:
+    def begin_phase_if_due(self) -> None:
+        """Start the oracle, and under `Doubling` with fresh counts everything, anew, if its phase is over."""
+        clock, memory = self._now, self._machine.memory
+        if clock["phase"] > 0 and self.steps_left_in_phase() != 0:
             return
-        phase = self.oracle.phase(int(clock[PHASE]) + 1)
-        clock[PLANNED] = 0
-        self._memory.theta[:] = phase.oracle.first_theta(self.reward)
-        self._memory.slope[:] = 0.0
+        phase = self.oracle.phase(int(clock["phase"]) + 1)
+        clock["planned"] = 0
+        memory.theta[:] = _first_theta(phase.oracle, self.reward)
+        memory.oracle[:] = 0.0
         if not phase.inherit:
-            forget(self._counts)
-        clock[ORIGIN] = clock[TIME] - 1
-        clock[PHASE] += 1
+            forget(self._machine.counts)
+        clock["origin"] = clock["time"] - 1
+        clock["phase"] += 1
         self._set_up_phase()
 
-    # -- scratch --------------------------------------------------------------------------------------
+    def attend_to(self, reason: int) -> None:
+        """Do what a kernel came back for: make an array larger, or raise the error that stopped it.
 
-    def _set_up_scratch(self) -> None:
-        """Everything that is not memory: made anew after loading."""
-        once("agent", _small_run)
-        self._lock = threading.Lock()
-        self._clock, self._total = self._memory.clock, self._memory.total  # the base reads the kernels' own
-        space = self.space
-        self._buffers = new_buffers(space.n_states, space.n_pairs, space.n_outcomes, self._memory.stream.size)
-        self._work = workspace(space.n_states)
-        room = max(self.confidence.listed, int(self._counts.end[SEEN]))
-        self._region = empty_region(space.n_pairs, space.n_outcomes, room)
-        self._set_up_phase()
+        Parameters
+        ----------
+        reason : int
+            What the kernel returned; see `agents.machine`. Nothing is done if it was no fault: `DONE`, `PAUSED` or
+            `BUDGET_GONE`.
 
-    def _set_up_phase(self) -> None:
-        self._phase: Phase = self.oracle.phase(max(1, int(self._memory.clock[PHASE])))
-        step = self._phase.oracle.kernel(self.reward)
-        moving = self.reward.kernels.lipschitz
-        threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
-        tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
-        floats, ints = numbers_of(self.confidence)
-        self._rules = Rules(
-            first_pair=self.space.first_pair,
-            known_mask=self.space.known_mask,
-            known_outcomes=self.space.known_outcomes,
-            confidence=self.confidence.kernel.address,
-            floats=floats,
-            ints=ints,
-            oracle=step.code,
-            entry=step.entry.address,
-            oracle_params=step.params,
-            reward_params=self.reward.params,
-            dual_norm=dual(self.reward.norm),
-            threshold=threshold,
-            threshold_power=threshold_power,
-            threshold_floor=threshold_floor,
-            moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
-            delta=self.delta * self._phase.share,
-            tau_origin=0 if self._phase.inherit else int(self._memory.clock[ORIGIN]),
-            tolerance=tolerance,
-            tolerance_power=tolerance_power,
-            relaxation=self.planner.relaxation or self.confidence.relaxation,
-            sweep_limit=self.planner.limit,
-            warm_start=self.planner.warm_start,
-        )
-
-    def _make_room(self, reason: int) -> None:
-        """Enlarge what a kernel found too small; or say that its planner did not converge."""
+        Raises
+        ------
+        ConvergenceError
+            When the planner did not reach its tolerance.
+        RewardError
+            When theta is not a number.
+        """
+        machine = self._machine
+        if reason in (DONE, PAUSED, BUDGET_GONE):
+            return
         if reason == NOT_CONVERGED:
-            raise not_converged(self._work, self._rules.sweep_limit, self._rules.relaxation)
+            raise not_converged(machine.work, self._rules.sweep_limit, self._rules.relaxation)
         if reason == NOT_FINITE:
             failure = self.reward.failure()
             raise RewardError(
@@ -362,17 +347,103 @@ class TocUCRL2(Agent):
                 f"{'' if failure is None else f' ({failure})'}"
             ) from failure
         if reason == POOL_FULL:
-            self._counts = with_room(self._counts)
+            self._machine = machine._replace(counts=enlarged(machine.counts))
         elif reason == RECORDS_FULL:
-            self._records = self._records.with_room()
+            self._machine = machine._replace(records=machine.records.enlarged())
         else:
-            size = 2 * int(self._counts.end[SEEN])
-            self._region = self._region._replace(
+            assert reason == REGION_FULL
+            size = 2 * machine.counts.seen
+            larger = machine.region._replace(
                 successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size)
             )
+            self._machine = machine._replace(region=larger)
+
+    def adopt(self, counts: Counts, memory: Memory, records: Episodes) -> None:
+        """Go on from these arrays, with new scratch; they must be those of an agent made of the same parts.
+
+        Parameters
+        ----------
+        counts : Counts
+            What was observed.
+        memory : Memory
+            What else decides what comes next.
+        records : Episodes
+            The episodes so far.
+        """
+        once("agent", _small_run)
+        self._lock = threading.Lock()
+        self._clock, self._total = as_plain(memory.clock), memory.total  # the base reads the kernels' own
+        space = self.space
+        capacity = max(self.confidence.listed, counts.seen)
+        self._machine = Machine(
+            counts=counts,
+            memory=memory,
+            records=records,
+            region=empty_region(space.n_pairs, space.n_outcomes, capacity),
+            buffers=new_buffers(space.n_states, space.n_pairs, space.n_outcomes, 0, memory.stream.size),
+            work=workspace(space.n_states),
+        )
+        self._set_up_phase()
+
+    # -- inside ---------------------------------------------------------------------------------------
+
+    def _step_machine(self) -> StepMachine:
+        return StepMachine(self._machine.counts, self._machine.memory, self._machine.buffers)
+
+    @property
+    def _now(self) -> Any:
+        """The one record of `memory.clock`; its fields are read and written by name."""
+        return self._machine.memory.clock[0]
+
+    def _set_up_phase(self) -> None:
+        """The rules of the present phase, and scratch for its oracle."""
+        number = max(1, int(self._now["phase"]))
+        self._phase = self.oracle.phase(number)
+        step = _checked_kernel(self._phase.oracle, self.reward)
+        memory, buffers = self._machine.memory, self._machine.buffers
+        if _remembered(step, self.reward) > memory.oracle.size:
+            raise OracleError(
+                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {_remembered(step, self.reward)} "
+                f"in phase {number}; its `kernel` must ask for the most that any phase needs"
+            )
+        if buffers.oracle.size != step.scratch:
+            self._machine = self._machine._replace(buffers=buffers._replace(oracle=np.zeros(step.scratch)))
+        kernels = self.reward.kernels
+        threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
+        tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
+        floats, ints = numbers_of(self.confidence)
+        moving = kernels.lipschitz
+        self._rules = Rules(
+            first_pair=self.space.first_pair,
+            known_mask=self.space.known_mask,
+            known_outcomes=self.space.known_outcomes,
+            confidence=self.confidence.kernel.address,
+            floats=floats,
+            ints=ints,
+            oracle=step.entry.address,
+            oracle_params=step.params,
+            frank_wolfe=step.entry is frank_wolfe_step,
+            reward=RewardCalls(
+                gradient=kernels.gradient.address if "gradient" in step.calls else 0,
+                conjugate_argmax=kernels.conjugate_argmax.address if "conjugate_argmax" in step.calls else 0,
+                params=self.reward.params,
+            ),
+            dual_norm=dual(self.reward.norm),
+            threshold=threshold,
+            threshold_power=threshold_power,
+            threshold_floor=threshold_floor,
+            moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
+            delta=self.delta * self._phase.share,
+            tau_origin=0 if self._phase.inherit else int(self._now["origin"]),
+            tolerance=tolerance,
+            tolerance_power=tolerance_power,
+            relaxation=self.planner.relaxation or self.confidence.relaxation,
+            sweep_limit=self.planner.limit,
+            warm_start=self.planner.warm_start,
+        )
 
     def _require_plan(self, what: str) -> None:
-        if self._memory.clock[EPISODES] == 0:
+        if self._now["episodes"] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
 
 
@@ -385,44 +456,81 @@ def _small_run() -> None:
         agent.advance(model, stream(model, 0, agent.t), 8)
 
 
+def _checked_kernel(oracle: Oracle, reward: Reward) -> OracleKernel:
+    """The step of an oracle, of the types that a kernel reads through a raw pointer."""
+    step = oracle.kernel(reward)
+    entry = getattr(step, "entry", None)
+    if not isinstance(step, OracleKernel) or not isinstance(entry, Entry) or not entry.takes(OracleFrame):
+        raise OracleError(
+            f"oracle: the kernel of {oracle!r} is {step!r}; an OracleKernel with an entry declared by @oracle_entry "
+            "is needed"
+        )
+    try:
+        return step._replace(params=np.array(step.params, dtype=np.float64, ndmin=1))
+    except (TypeError, ValueError) as error:
+        raise OracleError(f"oracle: the params of {oracle!r} must be numbers ({error})") from None
+
+
+def _remembered(step: OracleKernel, reward: Reward) -> int:
+    """How many numbers an oracle keeps from one step to the next."""
+    return reward.n_outcomes if step.memory is None else step.memory
+
+
+def _first_theta(oracle: Oracle, reward: Reward) -> NDArray[np.float64]:
+    """theta_1, which must have one number for each outcome; whether they are finite is seen by the first plan."""
+    theta = np.asarray(oracle.first_theta(reward), dtype=np.float64)
+    if theta.shape != (reward.n_outcomes,):
+        raise OracleError(
+            f"oracle: the first theta of {oracle!r} is {theta.tolist()}; {reward.n_outcomes} numbers are needed"
+        )
+    return theta
+
+
 _T = TypeVar("_T", Counts, Memory, Episodes)
+
+
+def _plain(parts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays as a file holds them."""
+    return {_IN_FILES.get(field, field): as_plain(part) for field, part in parts.items()}
 
 
 def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -> _T:
     """The saved arrays of one tuple."""
-    return fresh._replace(
-        **{name: array_in(saved, name, part, grows=grows(name)) for name, part in fresh._asdict().items()}
-    )
+    parts: dict[str, NDArray[Any]] = {}
+    for field, part in fresh._asdict().items():
+        plain = array_in(saved, _IN_FILES.get(field, field), as_plain(part), grows=grows(field))
+        parts[field] = as_record(plain, part)
+    return fresh._replace(**parts)
 
 
-def _fits_together(agent: TocUCRL2) -> bool:
+def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes) -> bool:
     """Kernels check nothing: every index that they will follow must be in range."""
-    space, counts, memory = agent.space, agent._counts, agent._memory
-    end, steps = counts.end, agent.t - 1
-    phase, origin = int(memory.clock[PHASE]), int(memory.clock[ORIGIN])
+    space, clock, pool = agent.space, memory.clock[0], counts.pool[0]
+    steps, phase, origin = int(clock["time"]) - 1, int(clock["phase"]), int(clock["origin"])
     restarts = agent.oracle.phase(1).length is not None
-    if not (clock_fits(memory.clock, space) and 0 <= phase <= (60 if restarts else 1)):
+    if not (clock_fits(as_plain(memory.clock), space) and 0 <= phase <= (_MOST_PHASES if restarts else 1)):
         return False
     present = agent.oracle.phase(max(1, phase))
     since = steps - (0 if present.inherit else origin)
+    visits = counts.visits + counts.fresh
     return bool(
-        origin == (2 ** max(1, phase) - 2 if restarts else 0)
+        origin == present.origin
         and (present.length or since) >= steps - origin
         and steps <= (agent.horizon or MOST)
         and np.all((counts.visits >= 0) & (counts.fresh >= 0))
         and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
-        and np.all((counts.sums >= 0) & (counts.sums <= agent.visits[:, None]))
-        and np.all((counts.squares >= 0) & (counts.squares <= agent.visits[:, None]))
-        and np.all((counts.latest >= 0) & (counts.latest <= agent.visits))
+        and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
+        and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
+        and np.all((counts.latest >= 0) & (counts.latest <= visits))
         and np.all((memory.total >= 0) & (memory.total <= steps))
-        and memory.clock[LEARNING] == agent.confidence.learning
+        and clock["learning"] == agent.confidence.learning
         and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
-        and 0 <= end[LARGEST] <= end[USED] <= counts.pool_state.size == counts.pool_count.size
-        and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_room))
-        and np.all(counts.block_room <= end[LARGEST])
-        and np.all(counts.block_first <= end[USED] - counts.block_room)
-        and counts.block_used.sum() == end[SEEN]
+        and 0 <= pool["largest"] <= pool["used"] <= counts.pool_state.size == counts.pool_count.size
+        and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_capacity))
+        and np.all(counts.block_capacity <= pool["largest"])
+        and np.all(counts.block_first <= pool["used"] - counts.block_capacity)
+        and counts.block_used.sum() == pool["seen"]
         and np.all((counts.pool_state >= 0) & (counts.pool_state < space.n_states))
-        and {column.size for column in agent._records} == {int(memory.clock[EPISODES])}
-        and set(agent._records.ended.tolist()) <= set(TRIGGERS)
+        and {column.size for column in records} == {int(clock["episodes"])}
+        and set(records.ended.tolist()) <= set(TRIGGERS)
     )

@@ -2,7 +2,7 @@
 
 Eq. (Nm) of the paper, kept sparse. The successors of a pair stand in a block of a common pool, in the
 order in which they were first seen. A block that is full moves to the end of the pool with twice the
-room; when the pool itself has no room left, Python makes it larger (`with_room`). So counting costs one
+capacity; when the pool itself is full, Python makes it larger (`enlarged`). So counting costs one
 short scan, allocates nothing, and the memory is proportional to what was seen, never S x A x S.
 """
 
@@ -17,14 +17,17 @@ from numpy.typing import NDArray
 
 from equipoise._compile import inlined
 
-_FIRST_ROOM: Final = 2
+_FIRST_CAPACITY: Final = 2  # of a pair's block
 
-# Positions in `end`.
-USED: Final = 0  # the end of the used part of the pool
-SEEN: Final = 1  # successors seen, over all pairs
-LARGEST: Final = 2  # the room of the largest block
-MOVED: Final = 3  # 1 if a block has moved since room was last looked for
-_END_SIZE: Final = 4
+# Numbers about the pool. All fields are int64, so that a file can hold them as a plain vector.
+POOL: Final = np.dtype(
+    [
+        ("used", np.int64),  # the end of the used part of the pool
+        ("seen", np.int64),  # successors seen, over all pairs
+        ("largest", np.int64),  # the capacity of the largest block
+        ("moved", np.int64),  # 1 if a block has moved since the size of the pool was last checked
+    ]
+)
 
 
 class Counts(NamedTuple):
@@ -32,8 +35,11 @@ class Counts(NamedTuple):
 
     `visits` is N_m, the visits of each pair before the current episode, and `fresh` is nu_m, those within
     it; `sums` and `squares` are sums of outcomes and of their squares over both. `latest` is the number of visits of a
-    pair at which a successor was last seen for the first time. `end` holds numbers about the pool, at the positions
-    above.
+    pair at which a successor was last seen for the first time.
+
+    The successors of a pair are pool_state[i] with pool_count[i] visits each, for the `block_used` places i from
+    `block_first` on; its block has `block_capacity` places. `pool` is one record with numbers about the pool, whose
+    fields are those of `POOL`.
     """
 
     visits: NDArray[np.int64]
@@ -43,17 +49,22 @@ class Counts(NamedTuple):
     latest: NDArray[np.int64]
     block_first: NDArray[np.int64]
     block_used: NDArray[np.int64]
-    block_room: NDArray[np.int64]
+    block_capacity: NDArray[np.int64]
     pool_state: NDArray[np.int64]
     pool_count: NDArray[np.int64]
-    end: NDArray[np.int64]
+    pool: NDArray[np.void]
+
+    @property
+    def seen(self) -> int:
+        """How many successors were seen, over all pairs."""
+        return int(self.pool["seen"][0])
 
 
 def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
     """Nothing seen yet."""
-    room = _FIRST_ROOM * n_pairs
-    end = np.zeros(_END_SIZE, dtype=np.int64)
-    end[MOVED] = 1
+    size = _FIRST_CAPACITY * n_pairs
+    pool = np.zeros(1, dtype=POOL)
+    pool["moved"] = 1
     return Counts(
         visits=np.zeros(n_pairs, dtype=np.int64),
         fresh=np.zeros(n_pairs, dtype=np.int64),
@@ -62,16 +73,16 @@ def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
         latest=np.zeros(n_pairs, dtype=np.int64),
         block_first=np.zeros(n_pairs, dtype=np.int64),
         block_used=np.zeros(n_pairs, dtype=np.int64),
-        block_room=np.zeros(n_pairs, dtype=np.int64),
-        pool_state=np.zeros(room, dtype=np.int64),
-        pool_count=np.zeros(room, dtype=np.int64),
-        end=end,
+        block_capacity=np.zeros(n_pairs, dtype=np.int64),
+        pool_state=np.zeros(size, dtype=np.int64),
+        pool_count=np.zeros(size, dtype=np.int64),
+        pool=pool,
     )
 
 
-def with_room(counts: Counts) -> Counts:
+def enlarged(counts: Counts) -> Counts:
     """The same counts with a pool of at least twice the size."""
-    size = 2 * counts.pool_state.size + 2 * int(counts.end[LARGEST]) + _FIRST_ROOM
+    size = 2 * counts.pool_state.size + 2 * int(counts.pool["largest"][0]) + _FIRST_CAPACITY
     pool_state = np.zeros(size, dtype=np.int64)
     pool_count = np.zeros(size, dtype=np.int64)
     pool_state[: counts.pool_state.size] = counts.pool_state
@@ -80,47 +91,49 @@ def with_room(counts: Counts) -> Counts:
 
 
 @inlined
-def lacks_room(pool_state, end):
+def pool_is_full(counts):
     """Whether the pool could not take a larger block of any pair; looks only if a block has moved."""
-    if end[MOVED] == 0:
+    pool = counts.pool[0]
+    if pool.moved == 0:
         return False
-    if end[USED] + max(_FIRST_ROOM, 2 * end[LARGEST]) > pool_state.shape[0]:
+    if pool.used + max(_FIRST_CAPACITY, 2 * pool.largest) > counts.pool_state.shape[0]:
         return True
-    end[MOVED] = 0
+    pool.moved = 0
     return False
 
 
 @inlined
-def count(visits, fresh, latest, block_first, block_used, block_room, pool_state, pool_count, end, pair, next_state):
-    """Take in one transition; there must be room. The sums of outcomes and squares are the caller's."""
-    fresh[pair] += 1
-    begin = block_first[pair]
-    used = block_used[pair]
+def count(counts, pair, next_state):
+    """Take in one transition; the pool must not be full. The sums of outcomes and squares are the caller's."""
+    counts.fresh[pair] += 1
+    begin = counts.block_first[pair]
+    used = counts.block_used[pair]
     for i in range(begin, begin + used):
-        if pool_state[np.uint64(i)] == next_state:
-            pool_count[np.uint64(i)] += 1
+        if counts.pool_state[np.uint64(i)] == next_state:
+            counts.pool_count[np.uint64(i)] += 1
             return
-    if used == block_room[pair]:
-        moved = end[USED]
-        room = max(_FIRST_ROOM, 2 * used)
+    pool = counts.pool[0]
+    if used == counts.block_capacity[pair]:
+        moved = pool.used
+        capacity = max(_FIRST_CAPACITY, 2 * used)
         for i in range(used):
-            pool_state[moved + i] = pool_state[begin + i]
-            pool_count[moved + i] = pool_count[begin + i]
-        block_first[pair] = moved
-        block_room[pair] = room
-        end[USED] = moved + room
-        end[LARGEST] = max(end[LARGEST], room)
-        end[MOVED] = 1
+            counts.pool_state[moved + i] = counts.pool_state[begin + i]
+            counts.pool_count[moved + i] = counts.pool_count[begin + i]
+        counts.block_first[pair] = moved
+        counts.block_capacity[pair] = capacity
+        pool.used = moved + capacity
+        pool.largest = max(pool.largest, capacity)
+        pool.moved = 1
         begin = moved
-    pool_state[begin + used] = next_state
-    pool_count[begin + used] = 1
-    latest[pair] = visits[pair] + fresh[pair]
-    block_used[pair] = used + 1
-    end[SEEN] += 1
+    counts.pool_state[begin + used] = next_state
+    counts.pool_count[begin + used] = 1
+    counts.latest[pair] = counts.visits[pair] + counts.fresh[pair]
+    counts.block_used[pair] = used + 1
+    pool.seen += 1
 
 
 def forget(counts: Counts) -> None:
     """Back to nothing seen, in place."""
     for part in counts:
-        part[:] = 0
-    counts.end[MOVED] = 1
+        part[:] = np.zeros(1, dtype=part.dtype)
+    counts.pool["moved"] = 1

@@ -30,7 +30,8 @@ from numba import types
 from numpy.typing import NDArray
 
 from equipoise._compile import Entry, call_for_two
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 
 _INT, _FLOAT, _FLOATS = types.int64, types.float64, types.CPointer(types.float64)
@@ -49,39 +50,42 @@ def missing_entry(function: Callable[..., None]) -> Entry:
 
 
 @confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
-    interval, missing = ints[0], ints[1]
-    outcomes = float(n_outcomes) * float(n_pairs)
-    successors = float(n_states) * float(n_pairs)
+def _fill(frame):  # type: ignore[no-untyped-def]
+    task, counts, region, own = opened(frame)
+    interval, missing = own.ints[0], own.ints[1]
+    tau, delta, floats = task.tau, task.delta, own.floats
+    outcomes = float(task.n_outcomes) * float(task.n_pairs)
+    successors = float(task.n_states) * float(task.n_pairs)
     any_value, binary = np.int64(0), np.int64(1)
     listed = 0
-    first[0] = 0
-    for pair in range(n_pairs):
-        n = float(visits[pair] + fresh[pair])
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
+    region.first[0] = 0
+    for pair in range(task.n_pairs):
+        n = float(counts.visits[pair] + counts.fresh[pair])
+        for k in range(task.n_outcomes):
             bounds = (0.0, 1.0)
-            if known_mask[pair] != 0:
-                bounds = (known_outcomes[k], known_outcomes[k])
+            if task.known_mask[pair]:
+                bounds = (task.known_outcomes[pair, k], task.known_outcomes[pair, k])
             elif n > 0.0:
-                bounds = call_for_two(interval, (tau, delta, outcomes, any_value, n, sums[k], squares[k], floats))
-            v_lo[k], v_hi[k] = bounds
-        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
-            total = float(pool_count[i])
-            successor[listed] = pool_state[i]
-            lo[listed], hi[listed] = call_for_two(interval, (tau, delta, successors, binary, n, total, total, floats))
+                total, squares = counts.sums[pair, k], counts.squares[pair, k]
+                bounds = call_for_two(interval, (tau, delta, outcomes, any_value, n, total, squares, floats))
+            region.v_lo[pair, k], region.v_hi[pair, k] = bounds
+        begin = counts.block_first[pair]
+        for i in range(begin, begin + counts.block_used[pair]):
+            total = float(counts.pool_count[i])
+            bounds = call_for_two(interval, (tau, delta, successors, binary, n, total, total, floats))
+            region.successor[listed] = counts.pool_state[i]
+            region.lo[listed], region.hi[listed] = bounds
             listed += 1
-        first[pair + 1] = listed
-        rest[pair] = 1.0
+        region.first[pair + 1] = listed
+        region.rest[pair] = 1.0
         if n > 0.0:
-            rest[pair] = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
+            rest = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
             if missing != 0:
-                seen = float(block_used[pair])
-                rest_sum[pair] = call_for_two(missing, (delta, float(n_pairs), seen, n - float(latest[pair])))[1]
-                rest[pair] = min(rest[pair], rest_sum[pair])
+                seen, since = float(counts.block_used[pair]), n - float(counts.latest[pair])
+                together = call_for_two(missing, (delta, float(task.n_pairs), seen, since))[1]
+                region.rest_sum[pair] = together
+                rest = min(rest, together)
+            region.rest[pair] = rest
 
 
 class Elementwise(Confidence):

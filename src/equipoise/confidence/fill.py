@@ -7,35 +7,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import call_address, inlined, kernel
+from equipoise._compile import inlined, kernel
+from equipoise._frames import call_framed, framed
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import SEEN, Counts
+from equipoise.confidence.counts import Counts
+from equipoise.confidence.frame import ConfidenceFrame, Own, Task
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
 
 
 @inlined
-def fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region):
-    """Call the kernel at `address`; its arguments are those of `confidence.base.SIGNATURE`."""
+def fill(address, task, counts, region, own):
+    """Call the kernel at `address` of a confidence on a region that says nothing yet of sums and balls."""
     for pair in range(region.radius.shape[0]):
         region.rest_sum[pair] = 1.0
         region.radius[pair] = 0.0
-    call_address(
-        address,
-        (
-            tau, delta, n_states, counts.visits.shape[0], counts.sums.shape[1], known_mask, known_outcomes,
-            counts.visits, counts.fresh, counts.sums, counts.squares, counts.latest, counts.block_first,
-            counts.block_used, counts.pool_state, counts.pool_count, floats, ints, stream, region.first,
-            region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius, region.v_lo,
-            region.v_hi,
-        ),
-    )  # fmt: skip
+    call_framed(address, framed(ConfidenceFrame(task, counts, region, own)))
 
 
 @kernel
-def _fill_once(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region):
-    fill(address, tau, delta, n_states, known_mask, known_outcomes, counts, floats, ints, stream, region)
+def _fill_once(address, task, counts, region, own):
+    fill(address, task, counts, region, own)
 
 
 def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, delta: float) -> Region:
@@ -43,8 +36,7 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
 
     A confidence that draws random numbers begins its stream anew.
     """
-    room = max(int(counts.end[SEEN]), confidence.listed)
-    region = empty_region(space.n_pairs, space.n_outcomes, room)
+    region = empty_region(space.n_pairs, space.n_outcomes, max(counts.seen, confidence.listed))
     fill_region(confidence, space, counts, tau, delta, confidence.first_stream(), region)
     return region
 
@@ -58,11 +50,17 @@ def fill_region(
     stream: NDArray[np.uint64],
     region: Region,
 ) -> None:
-    """The same, in a region that has room for it; random numbers are drawn from `stream`."""
-    _fill_once(
-        confidence.kernel.address, tau, delta, space.n_states, space.known_mask, space.known_outcomes, counts,
-        *numbers_of(confidence), stream, region,
-    )  # fmt: skip
+    """The same, in a region that is large enough for it; random numbers are drawn from `stream`."""
+    task = Task(
+        tau=int(tau),
+        delta=float(delta),
+        n_states=space.n_states,
+        n_pairs=space.n_pairs,
+        n_outcomes=space.n_outcomes,
+        known_mask=space.known_mask,
+        known_outcomes=space.known_outcomes,
+    )
+    _fill_once(confidence.kernel.address, task, counts, region, Own(*numbers_of(confidence), stream))
 
 
 def numbers_of(confidence: Confidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -19,30 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import Entry
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model, Space
 
 
 @confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
+def _fill(frame):  # type: ignore[no-untyped-def]
+    task, _, region, own = opened(frame)
     # ints: transition_first, transition_state; floats: transition_probability, means
-    listed = ints[n_pairs]
-    for pair in range(n_pairs):
-        first[pair] = ints[pair]
-        rest[pair] = 0.0
-    first[n_pairs] = listed
+    listed = own.ints[task.n_pairs]
+    for pair in range(task.n_pairs):
+        region.first[pair] = own.ints[pair]
+        region.rest[pair] = 0.0
+        for k in range(task.n_outcomes):
+            mean = own.floats[listed + pair * task.n_outcomes + k]
+            region.v_lo[pair, k] = mean
+            region.v_hi[pair, k] = mean
+    region.first[task.n_pairs] = listed
     for i in range(listed):
-        successor[i] = ints[n_pairs + 1 + i]
-        lo[i] = floats[i]
-        hi[i] = floats[i]
-    for k in range(n_pairs * n_outcomes):
-        v_lo[k] = floats[listed + k]
-        v_hi[k] = floats[listed + k]
+        region.successor[i] = own.ints[task.n_pairs + 1 + i]
+        region.lo[i] = own.floats[i]
+        region.hi[i] = own.floats[i]
 
 
 @final

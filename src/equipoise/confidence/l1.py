@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from equipoise._compile import Entry
 from equipoise.confidence._bounds import laplace
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 
 _FORMS: Final = ("jaksch", "laplace")
@@ -32,49 +33,47 @@ _LOG_TWO: Final = math.log(2.0)
 
 
 @confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
-    form = ints[0]
-    outcomes = float(n_outcomes) * float(n_pairs)
+def _fill(frame):  # type: ignore[no-untyped-def]
+    task, counts, region, own = opened(frame)
+    form = own.ints[0]
+    n_states, n_pairs, delta = task.n_states, task.n_pairs, task.delta
+    outcomes = float(task.n_outcomes) * float(n_pairs)
     listed = 0
-    first[0] = 0
+    region.first[0] = 0
     for pair in range(n_pairs):
-        n = float(visits[pair] + fresh[pair])
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-            if known_mask[pair] != 0:
-                v_lo[k] = known_outcomes[k]
-                v_hi[k] = known_outcomes[k]
+        n = float(counts.visits[pair] + counts.fresh[pair])
+        for k in range(task.n_outcomes):
+            lower, upper = 0.0, 1.0
+            if task.known_mask[pair]:
+                lower = upper = task.known_outcomes[pair, k]
             elif n > 0.0:
                 if form == _LAPLACE:
                     width = laplace(n, delta / (2.0 * outcomes))
                 else:
-                    width = math.sqrt(3.5 * math.log(2.0 * outcomes * tau / delta) / n)
-                v_lo[k] = max(0.0, sums[k] / n - width)
-                v_hi[k] = min(1.0, sums[k] / n + width)
-            else:
-                v_lo[k] = 0.0
-                v_hi[k] = 1.0
-        for i in range(block_first[pair], block_first[pair] + block_used[pair]):
-            successor[listed] = pool_state[i]
-            lo[listed] = pool_count[i] / n
-            hi[listed] = lo[listed]
+                    width = math.sqrt(3.5 * math.log(2.0 * outcomes * task.tau / delta) / n)
+                mean = counts.sums[pair, k] / n
+                lower, upper = max(0.0, mean - width), min(1.0, mean + width)
+            region.v_lo[pair, k] = lower
+            region.v_hi[pair, k] = upper
+        begin = counts.block_first[pair]
+        for i in range(begin, begin + counts.block_used[pair]):
+            region.successor[listed] = counts.pool_state[i]
+            region.lo[listed] = counts.pool_count[i] / n
+            region.hi[listed] = region.lo[listed]
             listed += 1
-        first[pair + 1] = listed
-        rest[pair] = 0.0
+        region.first[pair + 1] = listed
+        region.rest[pair] = 0.0
         if n <= 0.0:
-            radius[pair] = 2.0
+            region.radius[pair] = 2.0
         elif n_states == 1:
             continue  # all is known
         elif form == _LAPLACE:
             sets = (n_states - 1) * _LOG_TWO + math.log1p(-math.exp(-(n_states - 1) * _LOG_TWO))
             log = 0.5 * math.log(n + 1.0) + sets + math.log(2.0 * n_pairs / delta)
-            radius[pair] = min(2.0, math.sqrt(2.0 * (1.0 + 1.0 / n) * log / n))
+            region.radius[pair] = min(2.0, math.sqrt(2.0 * (1.0 + 1.0 / n) * log / n))
         else:
-            log = math.log(2.0 * (n_pairs / n_states) * tau / delta)
-            radius[pair] = min(2.0, math.sqrt(14.0 * n_states * log / n))
+            log = math.log(2.0 * (n_pairs / n_states) * task.tau / delta)
+            region.radius[pair] = min(2.0, math.sqrt(14.0 * n_states * log / n))
 
 
 @final

@@ -24,57 +24,61 @@ from numpy.typing import NDArray
 from equipoise._compile import Entry
 from equipoise._numbers import SEEDS, real, whole
 from equipoise.confidence._random import beta
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 
 _KEY: Final = 0x706F7374  # apart from the streams of worlds with the same seed
 
 
 @confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
-    alpha = floats[0] / n_states
-    samples = ints[0]
-    first[0] = 0
-    for pair in range(n_pairs):
-        n = float(visits[pair] + fresh[pair])
-        for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-            v_lo[k] = 1.0
-            v_hi[k] = 0.0
-            if known_mask[pair] != 0:
-                v_lo[k] = known_outcomes[k]
-                v_hi[k] = known_outcomes[k]
-        begin = first[pair]
-        used = block_used[pair]
+def _fill(frame):  # type: ignore[no-untyped-def]
+    task, counts, region, own = opened(frame)
+    n_states, n_outcomes, stream = task.n_states, task.n_outcomes, own.stream
+    v_lo, v_hi, lo, hi, rest_sum = region.v_lo, region.v_hi, region.lo, region.hi, region.rest_sum
+    prior = own.floats[0]
+    alpha = prior / n_states
+    samples = own.ints[0]
+    region.first[0] = 0
+    for pair in range(task.n_pairs):
+        n = float(counts.visits[pair] + counts.fresh[pair])
+        known = task.known_mask[pair]
+        for k in range(n_outcomes):
+            v_lo[pair, k] = 1.0
+            v_hi[pair, k] = 0.0
+            if known:
+                v_lo[pair, k] = task.known_outcomes[pair, k]
+                v_hi[pair, k] = task.known_outcomes[pair, k]
+        begin = region.first[pair]
+        block = counts.block_first[pair]
+        used = counts.block_used[pair]
         for i in range(used):
-            successor[begin + i] = pool_state[block_first[pair] + i]
+            region.successor[begin + i] = counts.pool_state[block + i]
             lo[begin + i] = 1.0
             hi[begin + i] = 0.0
-        first[pair + 1] = begin + used
-        rest[pair] = 0.0
+        region.first[pair + 1] = begin + used
+        region.rest[pair] = 0.0
         rest_sum[pair] = 0.0
         for _ in range(samples):
-            if known_mask[pair] == 0:
-                for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-                    drawn = beta(stream, 1.0 + sums[k], 1.0 + max(0.0, n - sums[k]))
-                    v_lo[k] = min(v_lo[k], drawn)
-                    v_hi[k] = max(v_hi[k], drawn)
+            if not known:
+                for k in range(n_outcomes):
+                    total = counts.sums[pair, k]
+                    drawn = beta(stream, 1.0 + total, 1.0 + max(0.0, n - total))
+                    v_lo[pair, k] = min(v_lo[pair, k], drawn)
+                    v_hi[pair, k] = max(v_hi[pair, k], drawn)
             # stick-breaking: one successor after the other, what is left is for those never seen
             left = 1.0
-            weight = n + floats[0]
+            weight = n + prior
             for i in range(used):
-                own = pool_count[block_first[pair] + i] + alpha
-                weight = max(0.0, weight - own) if used - i > 1 or used < n_states else 0.0
-                drawn = left * beta(stream, own, weight)
+                share = counts.pool_count[block + i] + alpha
+                weight = max(0.0, weight - share) if used - i > 1 or used < n_states else 0.0
+                drawn = left * beta(stream, share, weight)
                 left = max(0.0, left - drawn)
                 lo[begin + i] = min(lo[begin + i], drawn)
                 hi[begin + i] = max(hi[begin + i], drawn)
             rest_sum[pair] = max(rest_sum[pair], left)
         if used < n_states:
-            rest[pair] = rest_sum[pair] / (n_states - used)
+            region.rest[pair] = rest_sum[pair] / (n_states - used)
 
 
 @final

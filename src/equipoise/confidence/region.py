@@ -37,13 +37,13 @@ class Region(NamedTuple):
     v_hi: NDArray[np.float64]
 
 
-def empty_region(n_pairs: int, n_outcomes: int, room: int) -> Region:
-    """A region with room for `room` listed successors in all, to be filled."""
+def empty_region(n_pairs: int, n_outcomes: int, capacity: int) -> Region:
+    """A region that can list `capacity` successors in all, to be filled."""
     return Region(
         first=np.zeros(n_pairs + 1, dtype=np.int64),
-        successor=np.zeros(room, dtype=np.int64),
-        lo=np.zeros(room),
-        hi=np.zeros(room),
+        successor=np.zeros(capacity, dtype=np.int64),
+        lo=np.zeros(capacity),
+        hi=np.zeros(capacity),
         rest=np.zeros(n_pairs),
         rest_sum=np.ones(n_pairs),
         radius=np.zeros(n_pairs),

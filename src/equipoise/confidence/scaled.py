@@ -10,56 +10,51 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from numba import carray
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry, call_address
+from equipoise._compile import Entry
+from equipoise._frames import call_framed, framed
 from equipoise._numbers import real
-from equipoise.confidence.base import Confidence, confidence_entry
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.frame import ConfidenceFrame, Own, confidence_entry, opened
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
 
 
 @confidence_entry
-def _fill(  # type: ignore[no-untyped-def]
-    tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-    block_first, block_used, pool_state, pool_count, floats, ints, stream,
-    first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-):  # fmt: skip
-    factor = floats[0]
-    call_address(
-        ints[0],
-        (
-            tau, delta, n_states, n_pairs, n_outcomes, known_mask, known_outcomes, visits, fresh, sums, squares, latest,
-            block_first, block_used, pool_state, pool_count, carray(floats, 2)[1:], carray(ints, 2)[1:], stream,
-            first, successor, lo, hi, rest, rest_sum, radius, v_lo, v_hi,
-        ),
-    )  # fmt: skip
-    for pair in range(n_pairs):
-        n = float(visits[pair] + fresh[pair])
+def _fill(frame):  # type: ignore[no-untyped-def]
+    task, counts, region, own = opened(frame)
+    factor = own.floats[0]
+    of_other = Own(own.floats[1:], own.ints[1:], own.stream)
+    call_framed(own.ints[0], framed(ConfidenceFrame(task, counts, region, of_other)))
+    for pair in range(task.n_pairs):
+        n = float(counts.visits[pair] + counts.fresh[pair])
         if n <= 0.0:
             continue
-        if known_mask[pair] == 0:
-            for k in range(pair * n_outcomes, (pair + 1) * n_outcomes):
-                mean = sums[k] / n
-                v_lo[k] = mean + factor * (v_lo[k] - mean)
-                v_hi[k] = mean + factor * (v_hi[k] - mean)
-        radius[pair] *= factor
-        if radius[pair] > 0.0:
+        if not task.known_mask[pair]:
+            for k in range(task.n_outcomes):
+                mean = counts.sums[pair, k] / n
+                region.v_lo[pair, k] = mean + factor * (region.v_lo[pair, k] - mean)
+                region.v_hi[pair, k] = mean + factor * (region.v_hi[pair, k] - mean)
+        region.radius[pair] *= factor
+        if region.radius[pair] > 0.0:
             continue
-        for i in range(first[pair], first[pair + 1]):
+        begin = region.first[pair]
+        block = counts.block_first[pair]
+        used = counts.block_used[pair]
+        for i in range(begin, region.first[pair + 1]):
             mean = 0.0
-            place = block_first[pair] + i - first[pair]  # most list successors in the order in which they were seen
-            if i - first[pair] < block_used[pair] and pool_state[place] == successor[i]:
-                mean = pool_count[place] / n
+            place = block + i - begin  # most list successors in the order in which they were seen
+            if i - begin < used and counts.pool_state[place] == region.successor[i]:
+                mean = counts.pool_count[place] / n
             else:
-                for j in range(block_first[pair], block_first[pair] + block_used[pair]):
-                    if pool_state[j] == successor[i]:
-                        mean = pool_count[j] / n
-            lo[i] = mean + factor * (lo[i] - mean)
-            hi[i] = mean + factor * (hi[i] - mean)
-        rest[pair] *= factor
-        rest_sum[pair] *= factor
+                for j in range(block, block + used):
+                    if counts.pool_state[j] == region.successor[i]:
+                        mean = counts.pool_count[j] / n
+            region.lo[i] = mean + factor * (region.lo[i] - mean)
+            region.hi[i] = mean + factor * (region.hi[i] - mean)
+        region.rest[pair] *= factor
+        region.rest_sum[pair] *= factor
 
 
 @final

@@ -30,8 +30,8 @@ from equipoise._types import Index, Mask, Vector
 from equipoise.errors import FileError, ModelError
 from equipoise.models import reading, storing, structure
 from equipoise.models._checks import checked_integer, checked_list, checked_noise
-from equipoise.models._kernels import cumulate
 from equipoise.models.branches import Branches
+from equipoise.models.kernels import cumulate
 from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.space import Space, checked_pair, sealed
 from equipoise.models.world import Seed, World

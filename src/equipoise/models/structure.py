@@ -14,7 +14,7 @@ to a state counts.** So a directed cycle of n states has D = n, and a single sta
 `hitting_times` is Howard's policy iteration with a sparse LU solve for each policy: exact up to rounding.
 It starts from a policy that reaches the target (greedy for a few sweeps of value iteration, and a step
 along a shortest path wherever that one would miss the target). `diameter` needs the largest entry only:
-most targets are dismissed by the rigorous bounds of `_kernels.bound_hitting`, the hardest coming first,
+most targets are dismissed by the rigorous bounds of `kernels.bound_hitting`, the hardest coming first,
 and `hitting_times` settles the rest. The result is good to a relative 1e-10.
 """
 
@@ -31,7 +31,7 @@ from equipoise._progress import progress_display
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
-from equipoise.models._kernels import approach, bound_hitting, breadth_first
+from equipoise.models.kernels import approach, bound_hitting, breadth_first
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from equipoise._numbers import SEEDS, whole
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import Sampling, sample
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def sampling_arrays(model: Model) -> tuple[Any, ...]:
-    """Return what `sample` reads of a model, in its order."""
-    return (
-        model.branch_first,
-        model.branch_cumulative,
-        model.branch_next,
-        model.branch_row,
-        model.rows,
-        model.noise == "bernoulli",
+def sampling_arrays(model: Model) -> Sampling:
+    """Return what `sample` reads of a model."""
+    return Sampling(
+        branch_first=model.branch_first,
+        branch_cumulative=model.branch_cumulative,
+        branch_next=model.branch_next,
+        branch_row=model.branch_row,
+        rows=model.rows,
+        bernoulli=model.noise == "bernoulli",
     )
 
 
@@ -75,7 +75,7 @@ def transition(model: Model, rng: np.random.Generator, pair: int, outcomes: NDAr
     outcomes : numpy.ndarray
         Room for the K outcomes.
     """
-    return int(sample(rng, pair, *sampling_arrays(model), outcomes))
+    return int(sample(rng, pair, sampling_arrays(model), outcomes))
 
 
 @final

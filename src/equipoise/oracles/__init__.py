@@ -7,6 +7,7 @@ from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import Box, CrossPolytope, EuclideanBall, MirrorMap, SignedSimplex, SlackSimplex
+from equipoise.oracles.theory import OracleTheory
 
 __all__ = [
     "Box",
@@ -16,6 +17,7 @@ __all__ = [
     "FrankWolfe",
     "MirrorMap",
     "Oracle",
+    "OracleTheory",
     "SignedSimplex",
     "SlackSimplex",
     "TunedGradientDescent",

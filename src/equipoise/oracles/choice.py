@@ -15,15 +15,29 @@ from equipoise.oracles.mirror_maps import Box, CrossPolytope, SignedSimplex, Sla
 from equipoise.rewards.base import Reward
 
 
-def fitting_oracle(reward: Reward) -> Oracle:
-    """The oracle that an agent uses when none is given."""
+def fitting_oracle(reward: Reward, *, inherit: bool = False) -> Oracle:
+    """The oracle that an agent uses when none is given.
+
+    Parameters
+    ----------
+    reward : Reward
+        To be maximised.
+    inherit : bool
+        Whether `Doubling`, if it is that, keeps the counts from one mega-episode to the next.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import BottomSum, Quadratic
+    >>> fitting_oracle(Quadratic([0.5, 0.5])), fitting_oracle(BottomSum(3, 2), inherit=True)
+    (FrankWolfe(), Doubling(mirror_map=SignedSimplex(), inherit=True))
+    """
     if reward.smoothness is not None:
         return FrankWolfe()
     if reward.norm == 2.0:
         return TunedGradientDescent()
     if reward.norm == 1.0:
-        return Doubling(Box())
+        return Doubling(Box(), inherit)
     if reward.vertices is None:
-        return Doubling(CrossPolytope())
+        return Doubling(CrossPolytope(), inherit)
     slack = bool((reward.vertices.scale == 0).any())
-    return Doubling(SlackSimplex() if slack else SignedSimplex())
+    return Doubling(SlackSimplex() if slack else SignedSimplex(), inherit)

@@ -12,6 +12,7 @@ confidence event of level delta over all time; only the oracle starts anew, and 
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import numpy as np
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 
 from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.mirror_descent import TunedMirrorDescent, lost_in
 from equipoise.oracles.mirror_maps import MirrorMap
+from equipoise.oracles.theory import OracleTheory, moves_unless_flat
 from equipoise.rewards.base import Reward
+from equipoise.rewards.norms import ones
 
 
 @final
@@ -44,10 +47,10 @@ class Doubling(Oracle):
         self._first = TunedMirrorDescent(mirror_map, 2)
 
     def phase(self, index: int) -> Phase:
-        """Mega-episode `index`, of 2^index steps."""
+        """Mega-episode `index`, of 2^index steps, after 2 + 4 + ... = 2^index - 2 others."""
         length = 2**index
         share = 1.0 if self.inherit else 0.5**index
-        return Phase(TunedMirrorDescent(self.mirror_map, length), length, share, self.inherit)
+        return Phase(TunedMirrorDescent(self.mirror_map, length), length, share, self.inherit, origin=length - 2)
 
     def check(self, reward: Reward) -> None:
         """The mirror map must fit the reward."""
@@ -60,3 +63,26 @@ class Doubling(Oracle):
     def kernel(self, reward: Reward) -> OracleKernel:
         """The step of the first mega-episode; the agent asks each phase for its own."""
         return self._first.kernel(reward)
+
+    @property
+    def theory(self) -> OracleTheory:
+        """The sums over its mega-episodes; the number of episodes is that of the phases, added up."""
+        return OracleTheory(
+            rate=-1.0 / 3.0,
+            regret_term=self._regret_term,
+            moves=moves_unless_flat,
+            printed=OracleTheory(regret_term=self._printed_term),
+        )
+
+    def _regret_term(self, reward: Reward, steps: int) -> float:
+        """L' ||1|| sum over h of [2^{2h/3} + l(h) 2^{-2h/3}] / T, with l(h) the steps taken in mega-episode h."""
+        total = 0.0
+        for phase, taken in self.phases(steps):
+            assert phase.length is not None
+            total += lost_in(phase.length, taken)
+        return self.mirror_map.radius(reward) * ones(reward.n_outcomes, reward.norm) * total / steps
+
+    def _printed_term(self, reward: Reward, steps: int) -> float:
+        """(C.23): 10 L' ||1|| / T^{1/3}."""
+        reach = self.mirror_map.radius(reward)
+        return 10.0 * reach * ones(reward.n_outcomes, reward.norm) * math.pow(steps, -1.0 / 3.0)

@@ -6,15 +6,27 @@ what bounds the number of episodes (lemma fw_bd_M_brief).
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import OracleError
-from equipoise.oracles._kernels import FRANK_WOLFE
 from equipoise.oracles.base import Oracle, OracleKernel
+from equipoise.oracles.frame import gradient, opened, oracle_entry
+from equipoise.oracles.theory import OracleTheory
 from equipoise.rewards.base import Reward
+from equipoise.rewards.norms import ones
+
+
+@oracle_entry
+def frank_wolfe_step(frame):  # type: ignore[no-untyped-def]
+    """theta_{t+1} = -grad g(average). The agent's loop has this step built in, and calls it for no other oracle."""
+    step = opened(frame)
+    gradient(step, step.average, step.theta)
+    for k in range(step.theta.shape[0]):
+        step.theta[k] = -step.theta[k]
 
 
 @final
@@ -39,6 +51,47 @@ class FrankWolfe(Oracle):
         """-grad g(0)."""
         return -reward.at(1).gradient(np.zeros(reward.n_outcomes))
 
-    def kernel(self, reward: Reward) -> OracleKernel:
+    def kernel(self, reward: Reward) -> OracleKernel:  # noqa: ARG002
         """The reward's gradient, negated."""
-        return OracleKernel(FRANK_WOLFE, reward.kernels.gradient, np.zeros(1))
+        return OracleKernel(frank_wolfe_step, np.zeros(1), calls=("gradient",))
+
+    @property
+    def theory(self) -> OracleTheory:
+        """Lemma 4.3 and (4.3) to (4.6), with the constants that are proven."""
+        return _KNOWLEDGE
+
+
+def _moves(reward: Reward) -> bool:
+    return reward.lipschitz > 0.0 and reward.smoothness != 0.0
+
+
+def _regret_term(reward: Reward, steps: int) -> float:
+    """Beta ||1||^2 (1 + log T) / (2T)."""
+    return (
+        (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm) ** 2 * (1.0 + math.log(steps)) / (2.0 * steps)
+    )
+
+
+def _gradient_episodes(reward: Reward, threshold: float, steps: int) -> float:
+    """3 + Q / (2 beta ||1||) + sqrt(32 beta ||1|| T / Q)."""
+    movement = (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)
+    return 3.0 + threshold / (2.0 * movement) + math.sqrt(32.0 * movement * steps / threshold)
+
+
+def _printed_term(reward: Reward, steps: int) -> float:
+    """(4.6): beta ||1||^2 log T / T."""
+    return (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm) ** 2 * math.log(steps) / steps
+
+
+def _printed_episodes(reward: Reward, threshold: float, steps: int) -> float:
+    """(4.7), with 1 where the proof gives 3."""
+    return _gradient_episodes(reward, threshold, steps) - 2.0
+
+
+_KNOWLEDGE = OracleTheory(
+    rate=-0.5,
+    regret_term=_regret_term,
+    gradient_episodes=_gradient_episodes,
+    moves=_moves,
+    printed=OracleTheory(regret_term=_printed_term, gradient_episodes=_printed_episodes),
+)

@@ -9,16 +9,29 @@ here it is the centre of the ball, 0. It is anytime: no horizon is needed.
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import OracleError
-from equipoise.oracles._kernels import GRADIENT_DESCENT
 from equipoise.oracles.base import Oracle, OracleKernel
+from equipoise.oracles.frame import conjugate_argmax, opened, oracle_entry
+from equipoise.oracles.kernels import project_ball
+from equipoise.oracles.theory import OracleTheory, moves_unless_flat
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
+
+
+@oracle_entry
+def _descend(frame):  # type: ignore[no-untyped-def]
+    step = opened(frame)
+    radius, rate = step.params[0], step.params[1] / (step.local ** (2.0 / 3.0))
+    conjugate_argmax(step, step.theta, step.scratch)
+    for k in range(step.theta.shape[0]):
+        step.theta[k] -= rate * (step.scratch[k] - step.outcome[k])
+    project_ball(step.theta, radius)
 
 
 @final
@@ -43,4 +56,41 @@ class TunedGradientDescent(Oracle):
         """The maximiser of the reward's conjugate, and L and L / ||1||."""
         L = reward.lipschitz
         params = np.array([L, L / ones(reward.n_outcomes, 2.0)])
-        return OracleKernel(GRADIENT_DESCENT, reward.kernels.conjugate_argmax, params)
+        return OracleKernel(_descend, params, scratch=reward.n_outcomes, calls=("conjugate_argmax",))
+
+    @property
+    def theory(self) -> OracleTheory:
+        """Lemma C.3 and (C.5), with the constants that are proven."""
+        return _KNOWLEDGE
+
+
+def _regret_term(reward: Reward, steps: int) -> float:
+    """L ||1|| [2 T^{-1/3} + (3 T^{1/3} - 2) / (2T)]."""
+    root = math.pow(steps, 1.0 / 3.0)
+    scale = reward.lipschitz * ones(reward.n_outcomes, reward.norm)
+    return scale * (2.0 / root + (3.0 * root - 2.0) / (2.0 * steps))
+
+
+def _gradient_episodes(reward: Reward, threshold: float, steps: int) -> float:
+    """3 + (Q / 2L)^{3/4} + sqrt(9 L / Q) T^{2/3}."""
+    L = reward.lipschitz
+    return 3.0 + math.pow(threshold / (2.0 * L), 0.75) + math.sqrt(9.0 * L / threshold) * math.pow(steps, 2.0 / 3.0)
+
+
+def _printed_term(reward: Reward, steps: int) -> float:
+    """(C.5): 3 L ||1|| / T^{1/3}."""
+    return 3.0 * (reward.lipschitz * ones(reward.n_outcomes, reward.norm)) * math.pow(steps, -1.0 / 3.0)
+
+
+def _printed_episodes(reward: Reward, threshold: float, steps: int) -> float:
+    """(C.9), with 1 where the proof gives 3."""
+    return _gradient_episodes(reward, threshold, steps) - 2.0
+
+
+_KNOWLEDGE = OracleTheory(
+    rate=-1.0 / 3.0,
+    regret_term=_regret_term,
+    gradient_episodes=_gradient_episodes,
+    moves=moves_unless_flat,
+    printed=OracleTheory(regret_term=_printed_term, gradient_episodes=_printed_episodes),
+)

@@ -33,18 +33,55 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._compile import Entry
 from equipoise._component import Component
 from equipoise.errors import OracleError
-from equipoise.oracles._kernels import MIRROR_BALL, MIRROR_BOX, MIRROR_ENTROPY
+from equipoise.oracles.frame import opened, oracle_entry
+from equipoise.oracles.kernels import accumulated, entropic_point, project_ball
 from equipoise.rewards.base import Reward, Vertices
 from equipoise.rewards.norms import ones
 
 
+@oracle_entry
+def _in_the_ball(frame):  # type: ignore[no-untyped-def]
+    step = opened(frame)
+    radius, eta = step.params[0], step.params[1]
+    accumulated(step, step.scratch)
+    for k in range(step.theta.shape[0]):
+        step.theta[k] = -eta * step.memory[k]
+    project_ball(step.theta, radius)
+
+
+@oracle_entry
+def _in_the_box(frame):  # type: ignore[no-untyped-def]
+    step = opened(frame)
+    radius, eta = step.params[0], step.params[1]
+    accumulated(step, step.scratch)
+    for k in range(step.theta.shape[0]):
+        step.theta[k] = min(radius, max(-radius, -eta * step.memory[k]))
+
+
+@oracle_entry
+def _on_the_simplex(frame):  # type: ignore[no-untyped-def]
+    step = opened(frame)
+    n = step.theta.shape[0]
+    accumulated(step, step.scratch[:n])
+    entropic_point(step.params, step.memory, step.scratch[n:], step.theta)
+
+
 class MirrorMap(Component, abc.ABC):
-    """A strongly convex function on the dual space."""
+    """A strongly convex function on the dual space.
+
+    Attributes
+    ----------
+    norm : float
+        The norm of the rewards that it is for.
+    step : Entry
+        The compiled step of `TunedMirrorDescent` with this map, declared by `oracle_entry`.
+    """
 
     norm: float
-    code: int
+    step: Entry
 
     @abc.abstractmethod
     def radius(self, reward: Reward) -> float:
@@ -57,6 +94,10 @@ class MirrorMap(Component, abc.ABC):
     @abc.abstractmethod
     def params(self, reward: Reward, eta: float) -> NDArray[np.float64]:
         """The constants of the compiled step."""
+
+    def scratch(self, reward: Reward) -> int:
+        """How many numbers the step needs for the moment: K, for the maximiser of the conjugate."""
+        return reward.n_outcomes
 
     def check(self, reward: Reward) -> None:
         """Raise `OracleError` unless the map fits the reward's norm."""
@@ -80,7 +121,7 @@ class EuclideanBall(MirrorMap):
     """F_2: gradient descent with lazy projection."""
 
     norm = 2.0
-    code = MIRROR_BALL
+    step = _in_the_ball
 
     def radius(self, reward: Reward) -> float:
         """L / sqrt 2."""
@@ -100,7 +141,7 @@ class Box(MirrorMap):
     """|theta|^2/2 on the box [-L, L]^K, the dual ball of the 1-norm."""
 
     norm = 1.0
-    code = MIRROR_BOX
+    step = _in_the_box
 
     def radius(self, reward: Reward) -> float:
         """L sqrt(K / 2)."""
@@ -119,11 +160,15 @@ class _Entropic(MirrorMap):
     """Negative entropy over the vertices of a simplex; multiplicative weights."""
 
     norm = math.inf
-    code = MIRROR_ENTROPY
+    step = _on_the_simplex
 
     @abc.abstractmethod
     def vertices(self, reward: Reward) -> Vertices:
         """The simplex that holds the supergradients of the reward."""
+
+    def scratch(self, reward: Reward) -> int:
+        """The maximiser of the conjugate, and a weight for each vertex."""
+        return reward.n_outcomes + int(self.vertices(reward).scale.size)
 
     def radius(self, reward: Reward) -> float:
         """M sqrt(log J)."""

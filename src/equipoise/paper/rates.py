@@ -45,7 +45,6 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.simulation import simulate
 from equipoise.theory import bounds
-from equipoise.theory.episodes import phases
 from equipoise.theory.facts import Setting
 from equipoise.theory.regret import oracle_term
 
@@ -171,7 +170,7 @@ def known_bound(instance: Instance, threshold: float, T: int) -> float:
     reward, oracle = instance.reward, instance.oracle or fitting_oracle(instance.reward)
     setting = Setting(reward=reward, oracle=oracle, threshold=threshold)
     episodes = sum(
-        bounds.gradient_episodes(reward, phase.oracle, threshold, taken) for phase, taken in phases(oracle, T)
+        bounds.gradient_episodes(reward, phase.oracle, threshold, taken) for phase, taken in oracle.phases(T)
     )
     delay, motion = 2.0 * threshold * setting.ones, (setting.scale + TOLERANCE) * instance.model.diameter()
     return oracle_term(setting, T) + (delay + motion) * episodes / T + TOLERANCE

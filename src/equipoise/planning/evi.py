@@ -22,21 +22,43 @@ from numpy.typing import ArrayLike, NDArray
 from equipoise._numbers import real, whole
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
-from equipoise.planning._kernels import iterate
+from equipoise.planning.kernels import iterate
 
 SWEEP_LIMIT: Final = 1_000_000
 _ROUNDING: Final = 1e-9
 
+CERTIFICATE: Final = np.dtype(
+    [
+        ("gain", np.float64),  # the largest entry of the last difference
+        ("span", np.float64),  # that minus the smallest
+        ("sweeps", np.int64),  # how many there were
+    ]
+)
+
 
 class Workspace(NamedTuple):
-    """Buffers of the planner, for `n_states` states; reused from plan to plan."""
+    """Buffers of the planner, for `n_states` states; reused from plan to plan.
+
+    Attributes
+    ----------
+    order, rank : int arrays
+        The states by decreasing u, and the place of each in that order.
+    prefix : float array
+        Sums of u over the first so many of them.
+    sorting : int array
+        Scratch of the merge sort.
+    u_next : float array
+        What a sweep makes of u.
+    certificate : record
+        What the last sweep certifies, of the type `CERTIFICATE`.
+    """
 
     order: NDArray[np.int64]
     rank: NDArray[np.int64]
     prefix: NDArray[np.float64]
-    scratch: NDArray[np.int64]
+    sorting: NDArray[np.int64]
     u_next: NDArray[np.float64]
-    found: NDArray[np.float64]
+    certificate: NDArray[np.void]
 
 
 def workspace(n_states: int) -> Workspace:
@@ -45,9 +67,9 @@ def workspace(n_states: int) -> Workspace:
         order=np.zeros(n_states, dtype=np.int64),
         rank=np.zeros(n_states, dtype=np.int64),
         prefix=np.zeros(n_states + 1),
-        scratch=np.zeros(n_states, dtype=np.int64),
+        sorting=np.zeros(n_states, dtype=np.int64),
         u_next=np.zeros(n_states),
-        found=np.zeros(3),
+        certificate=np.zeros(1, dtype=CERTIFICATE),
     )
 
 
@@ -63,12 +85,12 @@ class Plan(NamedTuple):
 
 def not_converged(buffers: Workspace, limit: int, relaxation: float) -> ConvergenceError:
     """The error of a planner that gave up, with the span that it had reached."""
-    if not 0.0 <= buffers.found[1] < np.inf:
+    span = float(buffers.certificate["span"][0])
+    if not 0.0 <= span < np.inf:
         return ConvergenceError("extended value iteration: a reward, a bound or a bias is not a finite number")
     hint = "" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic"
     return ConvergenceError(
-        f"extended value iteration: span {buffers.found[1]:.3g} after {limit} sweeps; "
-        f"raise the tolerance, or the limit{hint}"
+        f"extended value iteration: span {span:.3g} after {limit} sweeps; raise the tolerance, or the limit{hint}"
     )
 
 
@@ -132,13 +154,10 @@ def extended_value_iteration(
     own = Region._make(np.array(part) for part in region)
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
-    if not iterate(
-        pairs, own.first, own.successor, own.lo, own.hi, own.rest, own.rest_sum, own.radius, rewards, tolerance, limit,
-        relaxation, start, buffers.order, buffers.rank, buffers.prefix, buffers.scratch, buffers.u_next, policy,
-        buffers.found,
-    ):  # fmt: skip
+    if not iterate(pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers):
         raise not_converged(buffers, limit, relaxation)
-    return Plan(policy, float(buffers.found[0]), start, float(buffers.found[1]), int(buffers.found[2]))
+    gain, span, sweeps = buffers.certificate[0].item()
+    return Plan(policy, gain, start, span, sweeps)
 
 
 def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:

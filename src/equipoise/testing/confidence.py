@@ -26,7 +26,7 @@ from scipy.stats import binom
 from equipoise._compile import Entry
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import SEEN, Counts
+from equipoise.confidence.counts import Counts
 from equipoise.confidence.fill import fill_region, numbers_of
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ConvergenceError, EquipoiseError
@@ -196,7 +196,7 @@ def _case(name: str, model: Model, steps: int) -> _Case:
     agent = TocUCRL2(model.space, _reward(model))
     if steps:
         simulate(model, agent, steps, seed=steps, progress=False)
-    return _Case(name, model, agent._counts, agent.t)
+    return _Case(name, model, agent.machine.counts, agent.t)
 
 
 def _reward(model: Model) -> Linear:
@@ -205,17 +205,17 @@ def _reward(model: Model) -> Linear:
 
 def _filled(confidence: Confidence, case: _Case, times: int = 1) -> Region:
     """The region of a case, filled so many times; the places behind it are looked at."""
-    room = max(int(case.counts.end[SEEN]), confidence.listed)
-    region = empty_region(case.model.n_pairs, case.model.n_outcomes, room + _GUARD)
+    most = max(case.counts.seen, confidence.listed)
+    region = empty_region(case.model.n_pairs, case.model.n_outcomes, most + _GUARD)
     for part in (region.lo, region.hi):
-        part[room:] = np.nan
-    region.successor[room:] = -1
+        part[most:] = np.nan
+    region.successor[most:] = -1
     for _ in range(times):
         stream = confidence.first_stream()
         fill_region(confidence, case.model.space, case.counts, case.tau, _DELTA, stream, region)
-    untouched = np.isnan(region.lo[room:]) & np.isnan(region.hi[room:]) & (region.successor[room:] == -1)
-    if not untouched.all() or not 0 <= region.first[-1] <= room:
-        raise ContractError(f"{case.name}: more than {room} successors were written; see `Confidence.listed`")
+    untouched = np.isnan(region.lo[most:]) & np.isnan(region.hi[most:]) & (region.successor[most:] == -1)
+    if not untouched.all() or not 0 <= region.first[-1] <= most:
+        raise ContractError(f"{case.name}: more than {most} successors were written; see `Confidence.listed`")
     listed = int(region.first[-1])
     return region._replace(successor=region.successor[:listed], lo=region.lo[:listed], hi=region.hi[:listed])
 

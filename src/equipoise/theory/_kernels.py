@@ -15,15 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents._kernels import DONE, ready, run, tolerance_at
-from equipoise.agents.memory import EPISODES, STATE, TIME
-from equipoise.planning._kernels import inner_maximum, optimistic_rewards, rank_states
+from equipoise.agents.kernels import ready, run, tolerance_at
+from equipoise.agents.machine import DONE
+from equipoise.planning.evi import Workspace
+from equipoise.planning.kernels import inner_maximum, optimistic_rewards, rank_states
 
-# Positions in `at`.
-ROW: Final = 0  # rows of the trace that are written
-LOOK: Final = 1  # rows of the looks that are written
-LOOKED: Final = 2  # the number of the episode looked at last; 0 before the first
-AT_SIZE: Final = 3
+# How far a recording has come: one record of this type.
+PROGRESS: Final = np.dtype(
+    [
+        ("steps", np.int64),  # rows of the trace that are written
+        ("looks", np.int64),  # rows of the looks that are written
+        ("episode", np.int64),  # the number of the episode looked at last; 0 before the first
+    ]
+)
 
 
 class Truth(NamedTuple):
@@ -71,10 +75,7 @@ class Scratch(NamedTuple):
     seen: NDArray[np.float64]  # their frequencies; zero between two pairs
     reward: NDArray[np.float64]  # r~, one a pair
     spade: NDArray[np.float64]  # one a state, for the action of the policy
-    order: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    prefix: NDArray[np.float64]
-    sorting: NDArray[np.int64]
+    work: Workspace  # the planner's
 
 
 @inlined
@@ -155,34 +156,31 @@ def judge(memory, region, rules, scratch):
     bias = memory.bias
     optimistic_rewards(memory.reference, region.v_lo, region.v_hi, scratch.reward)
     for s in range(bias.shape[0]):
-        scratch.order[s] = s
-    rank_states(bias, scratch.order, scratch.rank, scratch.prefix, scratch.sorting)
+        scratch.work.order[s] = s
+    rank_states(bias, scratch.work)
     for s in range(bias.shape[0]):
         pair = rules.first_pair[s] + memory.policy[s]
-        best = inner_maximum(
-            pair, region.first, region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius,
-            bias, scratch.order, scratch.rank, scratch.prefix,
-        )  # fmt: skip
-        scratch.spade[s] = best - bias[s]
+        scratch.spade[s] = inner_maximum(pair, region, bias, scratch.work) - bias[s]
 
 
 @kernel
-def record(
-    counts, memory, records, buffers, region, work, rules, steps, truth, scratch, trace, looks, at,
-    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-):  # fmt: skip
+def record(machine, rules, steps, truth, scratch, trace, looks, progress, rng, world):
     """Take `steps` steps and write them down; says why it came back, as `run` does."""
-    clock = memory.clock
+    counts, memory, records, region, buffers = (
+        machine.counts, machine.memory, machine.records, machine.region, machine.buffers,
+    )  # fmt: skip
+    clock = memory.clock[0]
+    done = progress[0]
     n_outcomes = memory.theta.shape[0]
     one = np.int64(1)  # a literal 1 would be a type of its own, and `run` compiled twice
     for _ in range(steps):
-        before = clock[EPISODES]
-        reason = ready(counts, memory, records, buffers, region, work, rules)
+        before = clock.episodes
+        reason = ready(machine, rules)
         if reason != DONE:
             return reason
-        number = clock[EPISODES]
-        if number != at[LOOKED]:
-            row = at[LOOK]
+        number = clock.episodes
+        if number != done.episode:
+            row = done.looks
             begun = records.start[number - 1] - rules.tau_origin
             looks.number[row] = number
             looks.tau[row] = begun
@@ -192,18 +190,15 @@ def record(
                 looks.theta[row, k] = memory.reference[k]
             look(counts, region, truth, scratch, looks, row, number == before)
             judge(memory, region, rules, scratch)
-            at[LOOK] = row + 1
-            at[LOOKED] = number
-        state = clock[STATE]
-        row = at[ROW]
+            done.looks = row + 1
+            done.episode = number
+        state = clock.state
+        row = done.steps
         for k in range(n_outcomes):
             trace.theta[row, k] = memory.theta[k]
-        now = clock[TIME]
-        reason = run(
-            counts, memory, records, buffers, region, work, rules, one, np.inf,
-            rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-        )  # fmt: skip
-        if clock[TIME] == now:
+        now = clock.time
+        reason = run(machine, rules, one, np.inf, rng, world)
+        if clock.time == now:
             return reason
         pair = rules.first_pair[state] + memory.policy[state]
         trace.episode[row] = number
@@ -213,5 +208,5 @@ def record(
         trace.spade[row] = scratch.spade[state]
         for k in range(n_outcomes):
             trace.outcome[row, k] = buffers.outcome[k]
-        at[ROW] = row + 1
+        done.steps = row + 1
     return DONE

@@ -13,22 +13,18 @@ not by its proof. With n the length of an episode, the sum of t - tau over its n
 than the n^2 / 2 that is used; what saves it is that z = grad g* - V has entries in [-1, 1], so ||z|| <= ||1||
 and not 2 ||1||: the inequality is L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
 
-The doubling trick adds up the bounds of its mega-episodes. What the paper prints is in `printed`.
+The doubling trick adds up the bounds of its mega-episodes. What the paper prints is in `printed`. The formulas
+themselves are what each oracle knows of itself (`Oracle.theory`); one that knows nothing has no bound here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from equipoise._numbers import real, whole
 from equipoise.errors import ParameterError
-from equipoise.oracles.base import Oracle, Phase
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.base import Oracle
 from equipoise.rewards.base import Reward
-from equipoise.rewards.norms import ones
 
 
 def visit_episodes(n_pairs: int, steps: int) -> float:
@@ -42,23 +38,23 @@ def visit_episodes(n_pairs: int, steps: int) -> float:
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """At most so many episodes end because Psi > Q, with certainty; Q > 0."""
+    """At most so many episodes end because Psi > Q, with certainty; Q > 0.
+
+    Raises
+    ------
+    ParameterError
+        When no bound is known for the oracle.
+    """
     oracle.check(reward)
     Q, T = real(threshold, "threshold", error=ParameterError), whole(steps, "steps", 1, error=ParameterError)
     if not Q > 0:
         raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
     if math.isinf(Q) or not moves(reward, oracle):
         return 0.0
-    if isinstance(oracle, FrankWolfe):
-        movement = (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)
-        return 3.0 + Q / (2.0 * movement) + math.sqrt(32.0 * movement * T / Q)
-    if isinstance(oracle, TunedGradientDescent):
-        L = reward.lipschitz
-        return 3.0 + math.pow(Q / (2.0 * L), 0.75) + math.sqrt(9.0 * L / Q) * math.pow(T, 2.0 / 3.0)
-    if isinstance(oracle, TunedMirrorDescent):
-        reach = oracle.mirror_map.radius(reward)
-        return 1.0 + math.sqrt(reach / Q) * math.pow(oracle.horizon, -1.0 / 3.0) * T
-    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
+    bound = oracle.theory.gradient_episodes
+    if bound is None:
+        raise no_bound_known(oracle)
+    return bound(reward, Q, T)
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
@@ -66,32 +62,23 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
 
     One is added to the two counts for the episode that is open at time T.
 
+    >>> from equipoise.oracles import FrankWolfe
     >>> from equipoise.rewards import Quadratic
     >>> round(episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, n_pairs=10, steps=1000), 1)
     326.7
     """
     return sum(
         1.0 + gradient_episodes(reward, phase.oracle, threshold, taken) + visit_episodes(n_pairs, taken)
-        for phase, taken in phases(oracle, steps)
+        for phase, taken in oracle.phases(steps)
     )
 
 
 def moves(reward: Reward, oracle: Oracle) -> bool:
-    """Whether theta can move at all: not if L = 0, nor under Frank-Wolfe if the gradient is constant."""
-    return reward.lipschitz > 0.0 and not (isinstance(oracle, FrankWolfe) and reward.smoothness == 0.0)
+    """Whether theta can move at all; it may, unless the oracle is known to leave it where it is."""
+    known = oracle.theory.moves
+    return True if known is None else known(reward)
 
 
-def phases(oracle: Oracle, steps: int) -> Iterator[tuple[Phase, int]]:
-    """The oracle's phases within the first `steps` steps, with the steps that each takes: one, or mega-episodes.
-
-    >>> from equipoise.oracles import Box, Doubling
-    >>> [taken for _, taken in phases(Doubling(Box()), 10)]
-    [2, 4, 4]
-    """
-    left, index = whole(steps, "steps", 1, error=ParameterError), 0
-    while left > 0:
-        index += 1
-        phase = oracle.phase(index)
-        taken = left if phase.length is None else min(left, phase.length)
-        yield phase, taken
-        left -= taken
+def no_bound_known(oracle: Oracle) -> ParameterError:
+    """The error of a bound that needs what is not known of an oracle."""
+    return ParameterError(f"oracle: no bound is known for {oracle!r}")

@@ -18,7 +18,7 @@ from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.theory.recording import check_run, recorded
 
-_ROOM: Final = 1 << 12  # steps kept at a time
+_ROWS: Final = 1 << 12  # steps kept at a time
 
 
 @final
@@ -78,7 +78,7 @@ def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Cover
     check_run(model, agent, steps, seed)
     episodes, v_held, p_held, v_used, p_used = 0, True, True, 0.0, 0.0
     missed: int | None = None
-    for _, looks in recorded(model, agent, int(steps), seed, _ROOM):
+    for _, looks in recorded(model, agent, int(steps), seed, _ROWS):
         held = looks.v_held & looks.p_held
         if missed is None and not held.all():
             missed = int(agent.episode_starts[looks.number[np.argmin(held)] - 1])

@@ -24,9 +24,6 @@ import math
 from equipoise._numbers import whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
-from equipoise.oracles.doubling import Doubling
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.rewards.base import Reward
 from equipoise.theory import episodes as corrected
 from equipoise.theory.facts import Facts, Setting
@@ -35,15 +32,18 @@ from equipoise.theory.sums import SILVER
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
     """(4.7) and (C.9), with 1 where the proofs give 3; (C.25) as it is."""
-    found = corrected.gradient_episodes(reward, oracle, threshold, steps)
-    return found - 2.0 if found > 0 and isinstance(oracle, FrankWolfe | TunedGradientDescent) else found
+    proven = corrected.gradient_episodes(reward, oracle, threshold, steps)
+    printed = oracle.theory.printed
+    if printed is None or printed.gradient_episodes is None or proven == 0.0:
+        return proven
+    return printed.gradient_episodes(reward, threshold, steps)
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
     """M(T) of lemmas 4.3, C.3 and C.8: without the episode that is open at T."""
     return sum(
         gradient_episodes(reward, phase.oracle, threshold, taken) + corrected.visit_episodes(n_pairs, taken)
-        for phase, taken in corrected.phases(oracle, steps)
+        for phase, taken in oracle.phases(steps)
     )
 
 
@@ -87,14 +87,10 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
 def oracle_term(setting: Setting, steps: int) -> float:
     """(4.6): beta ||1||^2 log T / T. (C.5): 3 L ||1|| / T^{1/3}. (C.23): 10 L' ||1|| / T^{1/3}."""
     T = whole(steps, "steps", 1, error=ParameterError)
-    oracle = setting.steered_by
-    if isinstance(oracle, FrankWolfe):
-        return (setting.reward.smoothness or 0.0) * setting.ones**2 * math.log(T) / T
-    if isinstance(oracle, TunedGradientDescent):
-        return 3.0 * setting.scale * math.pow(T, -1.0 / 3.0)
-    if isinstance(oracle, Doubling):
-        return 10.0 * oracle.mirror_map.radius(setting.reward) * setting.ones * math.pow(T, -1.0 / 3.0)
-    raise ParameterError(f"oracle: the paper prints no term for {oracle!r}")
+    printed = setting.steered_by.theory.printed
+    if printed is None or printed.regret_term is None:
+        raise ParameterError(f"oracle: the paper prints no term for {setting.steered_by!r}")
+    return printed.regret_term(setting.reward, T)
 
 
 def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:

@@ -27,18 +27,13 @@ f_t(theta) = g*(theta) - theta.V_t, online descent comes close to it, and f_t(th
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import final
 
 from equipoise._numbers import whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
-from equipoise.oracles.doubling import Doubling
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
-from equipoise.theory.episodes import phases
+from equipoise.theory.episodes import no_bound_known
 from equipoise.theory.facts import Facts, Setting
 from equipoise.theory.sums import Errors, errors
 
@@ -71,44 +66,39 @@ class RegretBound:
         return self.oracle + self.errors.total / self.steps
 
 
-def rate(oracle: Oracle) -> float:
-    """The exponent of T in the regret bound, up to logarithms: -1/2 under Frank-Wolfe, else -1/3.
+def rate(oracle: Oracle) -> float | None:
+    """The exponent of T in the regret bound, up to logarithms: -1/2 under Frank-Wolfe, -1/3 under the descents.
 
+    None if no bound is known for the oracle.
+
+    >>> from equipoise.oracles import FrankWolfe, TunedGradientDescent
     >>> rate(FrankWolfe()), round(rate(TunedGradientDescent()), 3)
     (-0.5, -0.333)
     """
-    if isinstance(oracle, FrankWolfe):
-        return -0.5
-    if isinstance(oracle, TunedGradientDescent | TunedMirrorDescent | Doubling):
-        return -1.0 / 3.0
-    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
+    if not isinstance(oracle, Oracle):
+        raise ParameterError(f"oracle: got {oracle!r}; an Oracle is needed")
+    return oracle.theory.rate
 
 
 def oracle_term(setting: Setting, steps: int) -> float:
     """The part of the regret that is the oracle's own; with certainty.
 
+    Raises
+    ------
+    ParameterError
+        When no bound is known for the oracle.
+
+    Examples
+    --------
     >>> from equipoise.rewards import Quadratic
     >>> round(oracle_term(Setting(reward=Quadratic([0.5, 0.5])), 1), 12)
     1.0
     """
     T = whole(steps, "steps", 1, error=ParameterError)
-    oracle, reward = setting.steered_by, setting.reward
-    if isinstance(oracle, FrankWolfe):
-        return (reward.smoothness or 0.0) * setting.ones**2 * (1.0 + math.log(T)) / (2.0 * T)
-    if isinstance(oracle, TunedGradientDescent):
-        root = math.pow(T, 1.0 / 3.0)
-        return setting.scale * (2.0 / root + (3.0 * root - 2.0) / (2.0 * T))
-    if isinstance(oracle, TunedMirrorDescent | Doubling):
-        total = 0.0
-        for phase, taken in phases(oracle, T):
-            horizon = phase.oracle.horizon
-            assert horizon is not None
-            if taken > horizon:
-                raise ParameterError(f"steps: got {T}; the oracle is tuned for {horizon}")
-            slow = math.pow(horizon, 2.0 / 3.0)
-            total += slow + taken / slow
-        return oracle.mirror_map.radius(reward) * setting.ones * total / T
-    raise ParameterError(f"oracle: no bound is known for {oracle!r}")
+    term = setting.steered_by.theory.regret_term
+    if term is None:
+        raise no_bound_known(setting.steered_by)
+    return term(setting.reward, T)
 
 
 def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:

@@ -39,7 +39,7 @@ from typing import Final, NamedTuple
 from equipoise._numbers import real, whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
-from equipoise.theory.episodes import episodes, moves, phases
+from equipoise.theory.episodes import episodes, moves
 from equipoise.theory.facts import Facts, Setting, check_fit
 
 SILVER: Final = 1.0 + math.sqrt(2.0)
@@ -167,7 +167,7 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
     """
     check_fit(facts, setting)
     oracle = setting.steered_by
-    parts = list(phases(oracle, steps))
+    parts = list(oracle.phases(steps))
     if not parts[0][0].inherit:
         runs = [_one_run(facts, setting, phase.oracle, setting.delta * phase.share, taken) for phase, taken in parts]
         return Errors._make(map(sum, zip(*runs, strict=True)))

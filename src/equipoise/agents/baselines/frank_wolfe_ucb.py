@@ -24,7 +24,7 @@ from equipoise._numbers import real
 from equipoise.agents.base import STATE, TIME, Agent
 from equipoise.agents.restoring import array_in, require
 from equipoise.errors import ParameterError
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.frank_wolfe import FrankWolfe
@@ -62,15 +62,10 @@ def _choice(t, delta, visits, sums, total, average, gradient, entry, params):
 
 
 @kernel
-def _play(
-    steps, delta, visits, sums, clock, total, average, gradient, entry, params, outcome,
-    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-):  # fmt: skip
+def _play(steps, delta, visits, sums, clock, total, average, gradient, entry, params, outcome, rng, world):
     for _ in range(steps):
         arm = _best(clock[TIME], delta, visits, sums, total, average, gradient, entry, params)
-        clock[STATE] = sample(
-            rng, arm, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome
-        )
+        clock[STATE] = sample(rng, arm, world, outcome)
         visits[arm] += 1
         for k in range(total.shape[0]):
             sums[arm, k] += outcome[k]
@@ -132,7 +127,7 @@ class FrankWolfeUCB(Agent):
         """Compiled."""
         _play(
             steps, self.delta, self._visits, self._sums, self._clock, self._total, self._mean, self._gradient,
-            self.reward.kernels.gradient.address, self.reward.params, self._outcome, rng, *sampling_arrays(model),
+            self.reward.kernels.gradient.address, self.reward.params, self._outcome, rng, sampling_arrays(model),
         )  # fmt: skip
 
     def memory(self) -> dict[str, NDArray[Any]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from equipoise._compile import inlined, kernel
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.restoring import array_in, require
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.rewards.base import Reward
@@ -32,14 +32,11 @@ def _turn(first_pair, turn, state):
 
 
 @kernel
-def _go_round(
-    steps, turn, first_pair, clock, total, outcome,
-    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-):  # fmt: skip
+def _go_round(steps, turn, first_pair, clock, total, outcome, rng, world):
     state = clock[STATE]
     for _ in range(steps):
         pair = _turned(first_pair, turn, state)
-        state = sample(rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome)
+        state = sample(rng, pair, world, outcome)
         for k in range(total.shape[0]):
             total[k] += outcome[k]
     clock[STATE] = state
@@ -79,7 +76,7 @@ class RoundRobin(Agent):
         """Compiled."""
         _go_round(
             steps, self._turn, self.space.first_pair, self._clock, self._total, self._outcome, rng,
-            *sampling_arrays(model),
+            sampling_arrays(model),
         )  # fmt: skip
 
     def memory(self) -> dict[str, NDArray[np.int64]]:

@@ -20,7 +20,7 @@ from equipoise._numbers import SEEDS, whole
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.restoring import require
 from equipoise.errors import ParameterError
-from equipoise.models._kernels import sample
+from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.rewards.base import Reward
@@ -41,14 +41,11 @@ def _draw(rng, first_pair, cumulative, state):
 
 
 @kernel
-def _follow(
-    steps, actions, cumulative, first_pair, clock, total, outcome,
-    rng, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli,
-):  # fmt: skip
+def _follow(steps, actions, cumulative, first_pair, clock, total, outcome, rng, world):
     state = clock[STATE]
     for _ in range(steps):
         pair = _drawn(actions, first_pair, cumulative, state)
-        state = sample(rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, outcome)
+        state = sample(rng, pair, world, outcome)
         for k in range(total.shape[0]):
             total[k] += outcome[k]
     clock[STATE] = state
@@ -106,7 +103,7 @@ class StationaryAgent(Agent):
         """Compiled."""
         _follow(
             steps, self._actions, self._cumulative, self.space.first_pair, self._clock, self._total, self._outcome,
-            rng, *sampling_arrays(model),
+            rng, sampling_arrays(model),
         )  # fmt: skip
 
     def memory(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import SEEN, no_counts
+from equipoise.confidence.counts import no_counts
 from equipoise.confidence.fill import region_of
 from equipoise.confidence.known import Known
 from equipoise.models.star import star
@@ -139,10 +139,10 @@ def lead(K: int, D: int, T: int) -> float:
     visits = np.where(loops, (1.0 - q) * T / K, q * T / (model.n_pairs - K)).astype(np.int64)
     one = np.ones(model.n_pairs, dtype=np.int64)
     counts = no_counts(model.n_pairs, K)
-    counts.end[SEEN] = model.n_pairs
+    counts.pool["seen"] = model.n_pairs
     counts = counts._replace(
         visits=visits, sums=visits[:, None] * model.means, block_first=np.arange(model.n_pairs), block_used=one,
-        block_room=one, pool_state=np.array(model.transition_state), pool_count=visits,
+        block_capacity=one, pool_state=np.array(model.transition_state), pool_count=visits,
     )  # fmt: skip
     region = region_of(Bernstein(), model.space, counts, T, _DELTA)
     ahead = 1

@@ -19,7 +19,10 @@ So any u gives u / (1 - min r) <= h <= u / (1 - max r), and `bound_hitting` impr
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
 
@@ -27,32 +30,44 @@ _FEW: Final = 16  # up to so many branches are scanned one by one
 _CHECK_EVERY: Final = 4  # sweeps between two looks at the bounds
 
 
+class Sampling(NamedTuple):
+    """What `sample` reads of a model: the branches of each pair, the rows of outcomes, and whether they are drawn."""
+
+    branch_first: NDArray[np.int64]
+    branch_cumulative: NDArray[np.float64]
+    branch_next: NDArray[np.int64]
+    branch_row: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    bernoulli: bool
+
+
 @inlined
-def sample(  # type: ignore[no-untyped-def]
-    rng, pair, branch_first, branch_cumulative, branch_next, branch_row, rows, bernoulli, out
-):
-    """Draw the outcomes of `pair` into `out` and return the next state: 1 draw, or 1 + K if `bernoulli`."""
+def sample(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
+    """Draw the outcomes of `pair` into `outcome` and return the next state; `world` is a `Sampling`.
+
+    It takes 1 number of the stream, or 1 + K if the outcomes are Bernoulli.
+    """
     u = rng.random()
-    j = branch_first[pair]
-    last = branch_first[pair + 1] - 1
+    j = world.branch_first[pair]
+    last = world.branch_first[pair + 1] - 1
     if last - j < _FEW:
-        while u >= branch_cumulative[j] and j < last:
+        while u >= world.branch_cumulative[j] and j < last:
             j += 1
     else:
         while j < last:
             middle = (j + last) >> 1
-            if u < branch_cumulative[middle]:
+            if u < world.branch_cumulative[middle]:
                 last = middle
             else:
                 j = middle + 1
-    row = branch_row[j]
-    if bernoulli:
-        for k in range(out.shape[0]):
-            out[k] = 1.0 if rng.random() < rows[row, k] else 0.0
+    row = world.branch_row[j]
+    if world.bernoulli:
+        for k in range(outcome.shape[0]):
+            outcome[k] = 1.0 if rng.random() < world.rows[row, k] else 0.0
     else:
-        for k in range(out.shape[0]):
-            out[k] = rows[row, k]
-    return branch_next[j]
+        for k in range(outcome.shape[0]):
+            outcome[k] = world.rows[row, k]
+    return world.branch_next[j]
 
 
 @kernel

@@ -67,14 +67,15 @@ def _merge_sort(u, order, scratch):
 
 
 @kernel
-def rank_states(u, order, rank, prefix, scratch):
+def rank_states(u, work):
     """Put the states in decreasing order of u; from one sweep to the next the order hardly changes."""
+    order, prefix = work.order, work.prefix
     n = order.shape[0]
     if not _insert(u, order, 4 * n + 64):
-        _merge_sort(u, order, scratch)
+        _merge_sort(u, order, work.sorting)
     total = 0.0
     for i in range(n):
-        rank[order[i]] = i
+        work.rank[order[i]] = i
         prefix[i] = total
         total += u[order[i]]
     prefix[n] = total
@@ -137,9 +138,9 @@ def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, pre
                 break
         if i >= end:
             break
-        room = min(hi[i] - lo[i], free)
-        value += room * u[successor[i]]
-        free -= room
+        given = min(hi[i] - lo[i], free)
+        value += given * u[successor[i]]
+        free -= given
         position = stop + 1
         i += 1
     return value
@@ -154,13 +155,13 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
     best = order[0]
     value = 0.0
     excess = -1.0
-    room = 1.0
+    most = 1.0  # that the best state can still be given
     for i in range(begin, end):
         value += centre[i] * u[successor[i]]
         excess += centre[i]
         if successor[i] == best:
-            room -= centre[i]
-    more = min(room, 0.5 * (radius - excess))
+            most -= centre[i]
+    more = min(most, 0.5 * (radius - excess))
     value += more * u[best]
     excess += more
     i = end - 1
@@ -173,51 +174,46 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
 
 
 @kernel
-def inner_maximum(pair, first, successor, lo, hi, rest, rest_sum, radius, u, order, rank, prefix):
+def inner_maximum(pair, region, u, work):
     """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
-    begin = first[pair]
-    end = first[pair + 1]
-    _sort_by_rank(begin, end, successor, lo, hi, rank)
-    if radius[pair] > 0.0:
-        return _over_ball(begin, end, successor, lo, radius[pair], u, order)
-    return _over_box(begin, end, successor, lo, hi, rest[pair], rest_sum[pair], u, order, rank, prefix)
+    successor, lo, hi = region.successor, region.lo, region.hi
+    begin = region.first[pair]
+    end = region.first[pair + 1]
+    _sort_by_rank(begin, end, successor, lo, hi, work.rank)
+    if region.radius[pair] > 0.0:
+        return _over_ball(begin, end, successor, lo, region.radius[pair], u, work.order)
+    return _over_box(
+        begin, end, successor, lo, hi, region.rest[pair], region.rest_sum[pair], u, work.order, work.rank, work.prefix
+    )
 
 
 @kernel
-def sweep(
-    first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward,
-    u, order, rank, prefix, scratch, u_next, policy,
-):  # fmt: skip
+def sweep(first_pair, region, reward, u, policy, work):
     """One application of the optimistic Bellman operator, with the greedy policy.
 
     An action replaces the best so far only when it is better by more than 1e-12 max(1, |best|): ties go
     to the lowest index, on every machine.
     """
-    rank_states(u, order, rank, prefix, scratch)
+    rank_states(u, work)
     for s in range(u.shape[0]):
         top = -np.inf
         best = -np.inf
         choice = 0
         for pair in range(first_pair[s], first_pair[s + 1]):
-            value = reward[pair] + inner_maximum(
-                pair, first, successor, lo, hi, rest, rest_sum, radius, u, order, rank, prefix
-            )
+            value = reward[pair] + inner_maximum(pair, region, u, work)
             top = max(top, value)
             if best == -np.inf or value > best + _TIE * max(1.0, abs(best)):
                 best = value
                 choice = pair - first_pair[s]
-        u_next[s] = top
+        work.u_next[s] = top
         policy[s] = choice
 
 
 @kernel
-def iterate(
-    first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward, tolerance, limit, relaxation,
-    u, order, rank, prefix, scratch, u_next, policy, found,
-):  # fmt: skip
+def iterate(first_pair, region, reward, tolerance, limit, relaxation, u, policy, work):
     """Value iteration from `u` until the span of the last difference is at most `tolerance`.
 
-    `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `found`
+    `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `work.certificate`
     receives the gain (the largest entry of the last difference), the span, and the number of sweeps;
     the return value says whether the tolerance was reached.
 
@@ -225,22 +221,21 @@ def iterate(
     models; what is certified, the difference Tu - u, is the same.
     """
     n_states = u.shape[0]
+    u_next = work.u_next
+    certificate = work.certificate[0]
     for s in range(n_states):
-        order[s] = s
+        work.order[s] = s
     for count in range(1, limit + 1):
-        sweep(
-            first_pair, first, successor, lo, hi, rest, rest_sum, radius, reward,
-            u, order, rank, prefix, scratch, u_next, policy,
-        )  # fmt: skip
+        sweep(first_pair, region, reward, u, policy, work)
         largest = -np.inf
         smallest = np.inf
         for s in range(n_states):
             difference = u_next[s] - u[s]
             largest = max(largest, difference)
             smallest = min(smallest, difference)
-        found[0] = largest
-        found[1] = largest - smallest
-        found[2] = count
+        certificate.gain = largest
+        certificate.span = largest - smallest
+        certificate.sweeps = count
         if 0.0 <= largest - smallest <= tolerance:
             return True
         if not largest - smallest < np.inf or largest < smallest:

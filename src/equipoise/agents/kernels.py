@@ -1,0 +1,276 @@
+"""Algorithm TOC-UCRL2, compiled: one step, one plan, and the loop of both.
+
+`step` takes in what was observed at time t (lines 13 to 16), `plan` opens an episode (lines 5 to 10), and `run`
+samples a world and calls them in turn. `act` and `observe` call the same two, so both ways give the same
+trajectory, to the last bit. Indices of the inner loop are unsigned: numba then leaves out the code for negative ones.
+
+What they work on, a `Machine` and its `Rules`, is described in `machine`.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from equipoise._compile import call_entry, inlined, kernel
+from equipoise._frames import call_framed, framed, store_leading
+from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
+from equipoise.agents.machine import (
+    BUDGET_GONE,
+    DONE,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    PAUSED,
+    POOL_FULL,
+    RECORDS_FULL,
+    REGION_FULL,
+)
+from equipoise.confidence.counts import count, pool_is_full
+from equipoise.confidence.fill import fill
+from equipoise.confidence.frame import Own, Task
+from equipoise.models.kernels import sample
+from equipoise.oracles.frame import OracleFrame
+from equipoise.oracles.kernels import negate_and_measure
+from equipoise.planning.kernels import iterate, optimistic_rewards
+from equipoise.rewards.norms import distance
+
+_PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call: a good second of planning
+
+
+@inlined
+def power(x, exponent):
+    """X to a power, with the roots that the paper has to the last bit."""
+    if exponent == 0.0:
+        return 1.0
+    if exponent == -0.5:
+        return 1.0 / np.sqrt(x)
+    return x**exponent
+
+
+@inlined
+def tolerance_at(rules, tau):
+    """The tolerance of a plan made at time tau."""
+    return rules.tolerance * power(float(tau), rules.tolerance_power)
+
+
+@inlined
+def threshold_of(rules, tau, span):
+    """Q_m, for an episode that starts at time tau with a bias of that span."""
+    q = rules.threshold * power(float(tau), rules.threshold_power)
+    return q * max(rules.threshold_floor, span) if rules.threshold_floor > 0.0 else q
+
+
+@inlined
+def threshold_at(machine, rules, t):
+    """Q at time t: that of the episode, or the Lipschitz constant of a reward that changes with time."""
+    memory, limit = machine.memory, machine.buffers.limit
+    if rules.moving_threshold == 0:
+        return memory.gauge[0].threshold
+    call_entry(rules.moving_threshold, t - rules.tau_origin, memory.average, rules.reward.params, limit)
+    return limit[0]
+
+
+@inlined
+def verdict(counts, pair, drift, threshold, learning):
+    """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
+    ended = 0
+    if not drift <= threshold:  # so that a drift that is not a number ends the episode, and its plan tells
+        ended |= BY_GRADIENT
+    if learning and counts.fresh[pair] >= max(1, counts.visits[pair]):
+        ended |= BY_VISITS
+    return ended
+
+
+@inlined
+def oracle_frame(machine, rules):
+    """What the oracle's step is given, but for the time: that is stored before every call."""
+    memory, buffers = machine.memory, machine.buffers
+    return OracleFrame(
+        0, 0, memory.theta, buffers.outcome, memory.average, memory.oracle, buffers.oracle, rules.oracle_params,
+        rules.reward,
+    )  # fmt: skip
+
+
+@inlined
+def move_theta(memory, rules, frame, t, local):
+    """Replace theta_t by theta_{t+1}, and return its distance from the reference gradient.
+
+    `t` is the time, `local` the time counted from the oracle's own start. Frank-Wolfe is built in, as a call through
+    its address would cost several per cent of a step; both ways give the same bits.
+    """
+    if rules.frank_wolfe:
+        call_entry(rules.reward.gradient, t, memory.average, rules.reward.params, memory.theta)
+        return negate_and_measure(memory.theta, memory.reference, rules.dual_norm)
+    store_leading(frame, (t, local))
+    call_framed(rules.oracle, frame)
+    return distance(memory.theta, memory.reference, rules.dual_norm)
+
+
+@inlined
+def step(machine, rules, frame, t, local, pair, next_state):
+    """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
+    counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
+    for k in range(outcome.shape[0]):
+        counts.sums[pair, k] += outcome[k]
+        counts.squares[pair, k] += outcome[k] * outcome[k]
+        memory.total[k] += outcome[k]
+        memory.average[k] = memory.total[k] / t
+    count(counts, pair, next_state)
+    return move_theta(memory, rules, frame, t, local)
+
+
+@kernel
+def plan(machine, rules, ended):
+    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
+    counts, memory, records, region, buffers, work = machine
+    clock = memory.clock[0]
+    t = clock.time
+    tau = t - rules.tau_origin
+    episode = clock.episodes
+    if episode == records.start.shape[0]:
+        return RECORDS_FULL
+    if counts.pool[0].seen > region.successor.shape[0]:
+        return REGION_FULL
+    for k in range(memory.theta.shape[0]):
+        if not abs(memory.theta[k]) < np.inf:
+            return NOT_FINITE
+    n_states = memory.policy.shape[0]
+    n_pairs, n_outcomes = counts.sums.shape
+    for i in range(memory.stream.shape[0]):
+        buffers.stream[i] = memory.stream[i]
+    task = Task(tau, rules.delta, n_states, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
+    fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, memory.stream))
+    optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
+    for s in range(n_states):
+        buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
+    if not iterate(
+        rules.first_pair, region, buffers.reward, tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation,
+        buffers.bias, buffers.policy, work,
+    ):  # fmt: skip
+        for i in range(memory.stream.shape[0]):  # as if nothing had been drawn
+            memory.stream[i] = buffers.stream[i]
+        return NOT_CONVERGED
+    for pair in range(n_pairs):
+        counts.visits[pair] += counts.fresh[pair]
+        counts.fresh[pair] = 0
+    highest = 0.0
+    for s in range(n_states):
+        memory.policy[s] = buffers.policy[s]
+        memory.bias[s] = buffers.bias[s]
+        highest = max(highest, buffers.bias[s])
+    for k in range(memory.theta.shape[0]):
+        memory.reference[k] = memory.theta[k]
+    gauge = memory.gauge[0]
+    gauge.drift = 0.0
+    gauge.threshold = threshold_of(rules, tau, highest)
+    clock.planned = 1
+    if episode > 0:
+        records.ended[episode - 1] = ended
+    records.start[episode] = t
+    records.ended[episode] = 0
+    records.gain[episode] = work.certificate[0].gain
+    records.span[episode] = highest  # the least entry of the bias is zero
+    records.sweeps[episode] = work.certificate[0].sweeps
+    clock.episodes = episode + 1
+    return DONE
+
+
+@kernel
+def ready(machine, rules):
+    """Make sure that there is a policy to follow at the present time."""
+    memory = machine.memory
+    clock = memory.clock[0]
+    if clock.planned == 0:
+        ended = BY_RESTART
+    else:
+        pair = rules.first_pair[clock.state] + memory.policy[clock.state]
+        limit = threshold_at(machine, rules, clock.time)
+        ended = verdict(machine.counts, np.uint64(pair), memory.gauge[0].drift, limit, clock.learning != 0)
+    if ended == 0:
+        return DONE
+    return plan(machine, rules, ended)
+
+
+@kernel
+def observe_once(machine, rules, next_state):
+    """Take in what followed the pending pair; the outcomes are in the buffer. A `StepMachine` is enough."""
+    if pool_is_full(machine.counts):
+        return POOL_FULL
+    memory = machine.memory
+    clock = memory.clock[0]
+    frame = framed(oracle_frame(machine, rules))
+    t = clock.time
+    pair = np.uint64(clock.pending)
+    memory.gauge[0].drift += step(machine, rules, frame, t, t - clock.origin, pair, next_state)
+    clock.time = t + 1
+    clock.state = next_state
+    clock.pending = -1
+    return DONE
+
+
+@inlined
+def spent(total, budget):
+    """Whether one more unit of some resource might exceed the budget; outcome 0 is no resource."""
+    for k in range(1, total.shape[0]):
+        if total[k] + 1.0 > budget:
+            return True
+    return False
+
+
+@kernel
+def run(machine, rules, steps, budget, rng, world):
+    """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
+
+    There must be a plan. With a finite `budget` it comes back as soon as the total of some outcome after the first
+    is within one of it.
+    """
+    counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
+    first_pair, policy = rules.first_pair, memory.policy
+    clock = memory.clock[0]
+    gauge = memory.gauge[0]
+    frame = framed(oracle_frame(machine, rules))
+    learning = clock.learning != 0
+    t = clock.time
+    origin = clock.origin
+    state = clock.state
+    drift = gauge.drift
+    limit = gauge.threshold
+    moving = rules.moving_threshold != 0
+    last = t + steps
+    swept = 0
+    reason = DONE
+    limited = budget < np.inf
+    while t < last:
+        if limited and spent(memory.total, budget):
+            reason = BUDGET_GONE
+            break
+        pair = first_pair[np.uint64(state)] + policy[np.uint64(state)]
+        if moving:
+            limit = threshold_at(machine, rules, t)
+        ended = verdict(counts, np.uint64(pair), drift, limit, learning)
+        if ended != 0:
+            if swept > _PAUSE_AFTER:
+                reason = PAUSED
+                break
+            clock.time = t
+            reason = plan(machine, rules, ended)
+            if reason != DONE:
+                break
+            swept += machine.work.certificate[0].sweeps * counts.visits.shape[0]
+            drift = 0.0
+            limit = gauge.threshold
+            pair = first_pair[state] + policy[state]
+        if pool_is_full(counts):
+            reason = POOL_FULL
+            break
+        next_state = sample(rng, pair, world, outcome)
+        drift += step(machine, rules, frame, t, t - origin, np.uint64(pair), next_state)
+        t += 1
+        state = next_state
+    clock.time = t
+    clock.state = state
+    gauge.drift = drift
+    return reason

@@ -1,0 +1,98 @@
+"""What the compiled kernels of `TocUCRL2` work on, and why they come back.
+
+A loop written outside the agent needs three things of it: its `machine`, the arrays that kernels read and write; its
+`rules`, the constants and addresses of the present phase; and what a kernel returns, one of the reasons below. On
+any reason but `DONE` Python has something to do, and the kernel has left everything as it was before the step or the
+plan that it could not take. `theory.recording` is such a loop:
+
+    with agent.exclusive():
+        while agent.t <= last:
+            agent.begin_phase_if_due()
+            reason = some_kernel(agent.machine, agent.rules, ...)
+            if reason != DONE:
+                agent.attend_to(reason)
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.agents.episodes import Episodes
+from equipoise.agents.memory import Buffers, Memory
+from equipoise.confidence.counts import Counts
+from equipoise.confidence.region import Region
+from equipoise.oracles.frame import RewardCalls
+from equipoise.planning.evi import Workspace
+
+# Why a kernel came back.
+DONE: Final = 0  # it did what it was asked to do
+POOL_FULL: Final = 1  # the pool of successors may be too small for the next observation
+REGION_FULL: Final = 2  # the region is too small for all successors that were seen
+RECORDS_FULL: Final = 3  # the record of episodes is too short for another one
+NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
+PAUSED: Final = 5  # it has planned for so long that it returned before the next plan, to let Python hear Ctrl-C
+BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
+NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not
+
+
+class Machine(NamedTuple):
+    """All arrays of an agent. Some are replaced by larger ones on the way, so ask the agent again after each kernel.
+
+    Attributes
+    ----------
+    counts : Counts
+        What was observed.
+    memory : Memory
+        What else decides what comes next.
+    records : Episodes
+        The episodes so far; longer than there are any.
+    region : Region
+        That of the present episode.
+    buffers, work
+        Scratch of steps and plans, and of the planner.
+    """
+
+    counts: Counts
+    memory: Memory
+    records: Episodes
+    region: Region
+    buffers: Buffers
+    work: Workspace
+
+
+class StepMachine(NamedTuple):
+    """The part of a `Machine` that one step needs. Every array costs time at the border to Python, for each step."""
+
+    counts: Counts
+    memory: Memory
+    buffers: Buffers
+
+
+class Rules(NamedTuple):
+    """What does not change within a phase: the constants of the algorithm, and the addresses that it calls."""
+
+    first_pair: NDArray[np.int64]
+    known_mask: NDArray[np.bool_]
+    known_outcomes: NDArray[np.float64]
+    confidence: int  # the address of its kernel
+    floats: NDArray[np.float64]  # what that kernel reads
+    ints: NDArray[np.int64]
+    oracle: int  # the address of its step
+    oracle_params: NDArray[np.float64]
+    frank_wolfe: bool  # whether that step is Frank-Wolfe's, which the loop has built in
+    reward: RewardCalls
+    dual_norm: float
+    threshold: float  # Q_m = threshold tau^threshold_power max(threshold_floor, span), the last if the floor is > 0
+    threshold_power: float
+    threshold_floor: float
+    moving_threshold: int  # the entry that gives Q at time t in the place of Q_m, or 0
+    delta: float
+    tau_origin: int
+    tolerance: float  # of a plan: tolerance tau^tolerance_power
+    tolerance_power: float
+    relaxation: float
+    sweep_limit: int
+    warm_start: bool
