@@ -98,8 +98,8 @@ def oracle_frame(machine, rules):
 def move_theta(memory, rules, frame, t, local):
     """Replace theta_t by theta_{t+1}, and return its distance from the reference gradient.
 
-    `t` is the time, `local` the time counted from the oracle's own start. Frank-Wolfe is built in, as a call through
-    its address would cost several per cent of a step; both ways give the same bits.
+    `t` is the time, `local` the time counted from the oracle's own start. Frank-Wolfe is built in, as through
+    its address a step took about a quarter longer; both ways give the same bits.
     """
     if rules.frank_wolfe:
         call_entry(rules.reward.gradient, t, memory.average, rules.reward.params, memory.theta)
