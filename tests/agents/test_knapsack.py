@@ -176,7 +176,7 @@ def test_files(tmp_path):
     agent = eq.KnapsackAgent(model.space, 0.3, 100, 0)
     agent.save(tmp_path / "a")
     assert repr(eq.KnapsackAgent.load(tmp_path / "a")) == repr(agent)
-    with pytest.raises(eq.EquipoiseError, match="equipoise-knapsack-agent; equipoise-agent is needed"):
+    with pytest.raises(eq.EquipoiseError, match="it holds a KnapsackAgent; a TocUCRL2 was asked for"):
         eq.TocUCRL2.load(tmp_path / "a")
     (tmp_path / "a").write_bytes((tmp_path / "a").read_bytes()[:-200])
     with pytest.raises(eq.EquipoiseError, match="truncated"):

@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.agents.schedules import Power, Schedule, Span
+from equipoise.agents.schedules import Power, Rule, Schedule, Span
 from equipoise.errors import FileError, ParameterError
 from tests.agents.test_against_reference import compare
 from tests.reference import oracles as ref_oracles
@@ -173,14 +173,15 @@ def test_a_file_keeps_them(tmp_path, schedule, tolerance):
 
 def test_a_file_with_a_schedule_that_is_none(tmp_path):
     from equipoise._files import read_npz, write_npz
+    from equipoise.agents.checkpoint import VERSION
 
     agent = after(50, threshold=Span(), tolerance=Power(-0.7))
     agent.save(tmp_path / "agent")
-    header, arrays = read_npz(tmp_path / "agent", "agent", 2)
-    write_npz(tmp_path / "agent", arrays, header, "agent", 2)
+    header, arrays = read_npz(tmp_path / "agent", "agent", VERSION)
+    write_npz(tmp_path / "agent", arrays, header, "agent", VERSION)
     assert state_of(eq.TocUCRL2.load(tmp_path / "agent")) == state_of(agent)
     wrong = [
-        {"tolerance": header["threshold"]},
+        {"tolerance": header["agent"]["threshold"]},
         {"threshold": {"kind": "Square", "factor": 1.0}},
         {"threshold": {"kind": "Span", "factor": -1.0}},
         {"threshold": {"kind": "Span"}},
@@ -190,16 +191,17 @@ def test_a_file_with_a_schedule_that_is_none(tmp_path):
         {"confidence": {"kind": "Elementwise"}},
     ]
     for change in wrong:
-        write_npz(tmp_path / "agent", arrays, header | change, "agent", 2)
+        changed = header | {"agent": header["agent"] | change}
+        write_npz(tmp_path / "agent", arrays, changed, "agent", VERSION)
         with pytest.raises(FileError):
             eq.TocUCRL2.load(tmp_path / "agent")
 
 
 class Own(Schedule):
-    """The two that there are cannot be added to: a kernel works them out."""
+    """One of somebody else's: half of L, falling with the fourth root of time."""
 
-    def arguments(self) -> dict[str, float]:
-        return {}
+    def rule(self, unit: float) -> Rule:
+        return Rule(0.5 * unit, -0.25)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,6 @@ class Own(Schedule):
         (lambda: after(1, threshold=math.nan), "threshold"),
         (lambda: after(1, threshold=True), "threshold"),
         (lambda: after(1, tolerance=True), "tolerance"),
-        (lambda: after(1, threshold=Own()), "threshold"),
         (lambda: after(1, tolerance=Own()), "tolerance"),
         (lambda: eq.TocUCRL2(eq.models.bandit(2).space, eq.rewards.Entropy(2), threshold=Power(0.1)), "threshold"),
     ],
@@ -231,6 +232,15 @@ class Own(Schedule):
 def test_errors_name_the_field(make, field):
     with pytest.raises(ParameterError, match=f"^{field}: "):
         make()
+
+
+def test_a_schedule_of_ones_own_is_the_power_that_it_says():
+    reward = after(1).reward
+    ours = after(300, threshold=Power(-0.25, 0.5 * reward.lipschitz))
+    own = after(300, threshold=Own())
+    assert own.episode_starts.tolist() == ours.episode_starts.tolist()
+    assert own.theta.tobytes() == ours.theta.tobytes()
+    assert own.episode_starts.tolist() != after(300).episode_starts.tolist()
 
 
 def test_a_reward_without_a_lipschitz_constant():

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise.studies import make_plan, read_study, vocabulary
+from equipoise.agents import vocabulary
+from equipoise.studies import make_plan, read_study
 from tests.cli.inside import inside
 from tests.studies.common import LONG, SMALL, equipoise, written
 

@@ -193,12 +193,18 @@ def test_a_pending_action_and_a_short_horizon_are_refused():
     eq.simulate(model, agent, 40)
 
 
-def test_ctrl_c_returns_what_is_done():
+@pytest.mark.parametrize("interrupt", ["raise", "return"])
+def test_ctrl_c_ends_a_run_with_what_is_done(interrupt):
     model = eq.models.bandit(3)
     agent = makers()["FW"](model.space)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
-    run = eq.simulate(model, agent, 10**11, seed=0)
+    if interrupt == "return":
+        run = eq.simulate(model, agent, 10**11, seed=0, interrupt="return")
+    else:
+        with pytest.raises(KeyboardInterrupt, match="interrupted after") as caught:
+            eq.simulate(model, agent, 1e11, seed=0)
+        run = caught.value.run
     timer.join()
     assert run.status == "interrupted"
     assert 0 < run.steps == agent.t - 1 < 10**11

@@ -42,6 +42,7 @@ Arrays = dict[str, NDArray[Any]]
 KIND: Final = "agent"
 VERSION: Final = 3
 _SPACE: Final = ("first_pair", "known_mask", "known_outcomes")
+_FIELDS: Final = ("start", "labels", "reward", "agent", "memory")
 _CLOSE: Final = 1e-9  # how far a Custom reward given at loading may be from the values that were saved
 
 
@@ -102,6 +103,8 @@ def _packed(agent: Agent) -> tuple[Header, Arrays]:
 
 
 def _rebuilt(header: Header, arrays: Arrays, reward: Reward | None) -> Agent:
+    unknown = sorted(set(header) - set(_FIELDS))
+    require(not unknown, f"its header has a field {unknown[0] if unknown else ''!r} that no agent has")
     space = _space_in(header, arrays)
     reading = Reading(KINDS, FileError, restore=lambda value: _model_in(value, arrays))
     given = {"space": space, "reward": _reward_in(header, reading, reward)}

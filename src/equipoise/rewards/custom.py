@@ -176,7 +176,7 @@ class Custom(Reward):
 
     def arguments(self) -> dict[str, Any]:
         """Not available: functions cannot be saved."""
-        raise RewardError("Custom: functions cannot be saved; keep the code that builds this reward instead")
+        raise RewardError("a Custom reward is made of functions, which cannot be saved: keep the code that builds it")
 
     def __repr__(self) -> str:
         return (
