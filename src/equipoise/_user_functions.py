@@ -182,7 +182,9 @@ def _compiled_entry(
     try:
         inner: Any = function if hasattr(function, "py_func") else numba.njit(error_model="numpy")(function)
         with compiling(YOURS, kept=False):
-            inner.compile((array, array) if takes_params else (array,))
+            given = [array, array] if takes_params else [array]
+            left_out = list(inspect.signature(inner.py_func).parameters.values())[len(given) :]
+            inner.compile((*given, *(types.Omitted(argument.default) for argument in left_out)))
     except Exception as error:
         raise CannotCompileError(compilation_reason(error, function)) from error
 

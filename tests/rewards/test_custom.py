@@ -138,7 +138,7 @@ def test_expression():
 
 
 def test_cannot_be_saved():
-    with pytest.raises(RewardError, match="functions cannot be saved"):
+    with pytest.raises(RewardError, match="made of functions, which cannot be saved"):
         rewards.Custom(**RIGHT).arguments()
 
 
