@@ -37,7 +37,7 @@ from equipoise._numbers import whole
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
 from equipoise.models.model import Model, Space
-from equipoise.models.world import transition
+from equipoise.models.world import sampling_arrays, transition
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ class Agent(Component, abc.ABC):
         steps : int
             How many, at least one.
         """
-        outcomes = np.empty(model.n_outcomes)
+        outcomes, world = np.empty(model.n_outcomes), sampling_arrays(model)
         enough = time.perf_counter() + _PATIENCE
         for _ in range(steps):
             action = self._chosen()
-            after = transition(model, rng, int(self.space.first_pair[self.state]) + action, outcomes)
+            after = transition(world, rng, int(self.space.first_pair[self.state]) + action, outcomes)
             self._learned(action, outcomes, after)
             if time.perf_counter() > enough:
                 return
@@ -339,8 +339,12 @@ class Agent(Component, abc.ABC):
     def _chosen(self) -> int:
         """What `choose` says, checked."""
         state, most = self.state, self.space.n_actions[self.state] - 1
-        with self._blamed("choose"):
+        try:
             answer = self.choose(state)
+        except EquipoiseError:
+            raise
+        except Exception as error:
+            raise self._blamed("choose", error) from error
         try:
             return whole(answer, "action", 0, most, error=ContractError)
         except ContractError:
@@ -353,8 +357,12 @@ class Agent(Component, abc.ABC):
         """Let `learn` see a step, and take it into account."""
         shown = outcomes.view()
         shown.flags.writeable = False
-        with self._blamed("learn"):
+        try:
             self.learn(self.state, action, shown, after)
+        except EquipoiseError:
+            raise
+        except Exception as error:
+            raise self._blamed("learn", error) from error
         self._account(outcomes, after)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:
@@ -362,18 +370,12 @@ class Agent(Component, abc.ABC):
         self._total += outcomes
         self._clock[:] = self._clock[TIME] + 1, after, -1
 
-    @contextlib.contextmanager
-    def _blamed(self, method: str) -> Iterator[None]:
-        """Name the agent, the method and the step in whatever a method raises."""
-        try:
-            yield
-        except EquipoiseError:
-            raise
-        except Exception as error:
-            raise ContractError(
-                f"{type(self).__name__}.{method} raised {type(error).__name__} at time {self.t} in "
-                f"{self.space.name_state(self.state)}: {error}"
-            ) from error
+    def _blamed(self, method: str, error: Exception) -> ContractError:
+        """The error of a method that raised: it names the agent, the method and the step."""
+        return ContractError(
+            f"{type(self).__name__}.{method} raised {type(error).__name__} at time {self.t} in "
+            f"{self.space.name_state(self.state)}: {error}"
+        )
 
     def _check_act(self, state: int) -> None:
         if self.horizon is not None and self.t > self.horizon:

@@ -61,13 +61,13 @@ def sampling_arrays(model: Model) -> Sampling:
     )
 
 
-def transition(model: Model, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
+def transition(world: Sampling, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
     """Take one step from a pair: the outcomes are written to `outcomes`, and the next state is returned.
 
     Parameters
     ----------
-    model : Model
-        The world.
+    world : Sampling
+        `sampling_arrays` of the world.
     rng : numpy.random.Generator
         Its stream, see `stream`.
     pair : int
@@ -75,7 +75,7 @@ def transition(model: Model, rng: np.random.Generator, pair: int, outcomes: NDAr
     outcomes : numpy.ndarray
         Room for the K outcomes.
     """
-    return int(sample(rng, pair, sampling_arrays(model), outcomes))
+    return int(sample(rng, pair, world, outcomes))
 
 
 @final
@@ -106,6 +106,7 @@ class World:
     def __init__(self, model: Model, seed: Seed, t: int = 1, state: int | None = None) -> None:
         self._rng = stream(model, seed, t)
         self._model = model
+        self._sampling = sampling_arrays(model)
         self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
         self.t: int = t - 1
 
@@ -133,7 +134,7 @@ class World:
                 f"an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
-        self.state = transition(self._model, self._rng, int(first) + chosen, outcomes)
+        self.state = transition(self._sampling, self._rng, int(first) + chosen, outcomes)
         self.t += 1
         return outcomes, self.state
 

@@ -66,7 +66,7 @@ def _merge_sort(u, order, scratch):
         width *= 2
 
 
-@kernel
+@inlined
 def rank_states(u, work):
     """Put the states in decreasing order of u; from one sweep to the next the order hardly changes."""
     order, prefix = work.order, work.prefix
@@ -173,7 +173,7 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
     return value
 
 
-@kernel
+@inlined
 def inner_maximum(pair, region, u, work):
     """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
     successor, lo, hi = region.successor, region.lo, region.hi
@@ -187,7 +187,7 @@ def inner_maximum(pair, region, u, work):
     )
 
 
-@kernel
+@inlined
 def sweep(first_pair, region, reward, u, policy, work):
     """One application of the optimistic Bellman operator, with the greedy policy.
 

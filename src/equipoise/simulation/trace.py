@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.models.model import Model
-from equipoise.models.world import transition
+from equipoise.models.world import sampling_arrays, transition
 
 if TYPE_CHECKING:
     import polars
@@ -53,11 +53,12 @@ class Trace:
         steps : int
             How many at the most.
         """
-        agent, enough = self._agent, time.perf_counter() + _PATIENCE
+        agent, world = self._agent, sampling_arrays(model)
+        enough = time.perf_counter() + _PATIENCE
         for _ in range(steps):
             row, state = agent.t - self._first, agent.state
             action = agent.take_action()
-            after = transition(model, rng, agent.space.pair(state, action), self._outcomes[row])
+            after = transition(world, rng, agent.space.pair(state, action), self._outcomes[row])
             agent.take_in(self._outcomes[row], after)
             self._states[row], self._actions[row], self._after[row] = state, action, after
             if time.perf_counter() > enough:
