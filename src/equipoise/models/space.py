@@ -179,6 +179,8 @@ class Space:
         state : int
             Its number.
 
+        Examples
+        --------
         >>> Space([1, 1], 1, labels=Labels(states=["idle", "busy"])).name_state(1)
         'state 1 ("busy")'
         """
@@ -192,6 +194,8 @@ class Space:
         pair : int
             Its flat number; of a state and an action, ``space.pair(state, action)``.
 
+        Examples
+        --------
         >>> Space([1, 2], 1, labels=Labels(actions=["wait", "go"])).name_pair(2)
         'state 1, action 1 ("go")'
         """
@@ -206,6 +210,8 @@ class Space:
         outcome : int
             Its number.
 
+        Examples
+        --------
         >>> Space([1], 2, labels=Labels(outcomes=["sales", "waste"])).name_outcome(0)
         'outcome 0 ("sales")'
         """
@@ -234,6 +240,8 @@ class Space:
         other : Space
             The other one; its labels do not count.
 
+        Examples
+        --------
         >>> Space([2, 1], 1).difference(Space([2, 1], 1, start=1))
         'the start is 0 here and 1 there'
         """
