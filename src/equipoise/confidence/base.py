@@ -63,4 +63,10 @@ class Confidence(Component, abc.ABC):
         return np.zeros(1, dtype=np.uint64)
 
     def check(self, space: Space) -> None:
-        """Raise an error if this confidence is not for that space."""
+        """Raise an error if this confidence is not for that space.
+
+        Parameters
+        ----------
+        space : Space
+            What an agent may know of its world.
+        """
