@@ -158,7 +158,13 @@ class KnapsackAgent(Agent):
         return self._inner.theta
 
     def regret(self, best: object) -> float:
-        """T opt(P_C(b)) minus what was earned; `best` is a `KnapsackBenchmark` or a number."""
+        """T opt(P_C(b)) minus what was earned.
+
+        Parameters
+        ----------
+        best : KnapsackBenchmark or float
+            What `solve_knapsack` gives for the same world and budget, or its value.
+        """
         optimum = best if isinstance(best, (int, float)) else getattr(best, "value", None)
         if not isinstance(optimum, (int, float)):
             raise ParameterError(f"best: got {type(best).__name__}; the result of solve_knapsack is needed")

@@ -44,6 +44,15 @@ def stretches(
         Increasing times to stop at, none of them behind the agent.
     advance : callable, optional
         What takes the steps; None: `Agent.advance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> list(stretches(model, agent, last=10, seed=0, marks=np.array([4, 10]))), agent.t
+    ([4, 10], 11)
     """
     rng = stream(model, seed, agent.t)
     steps = _FIRST_STRETCH
