@@ -59,6 +59,16 @@ class Benchmark:
         How long it all took.
     model, reward : Model, Reward
         What it is the optimum of.
+
+    Examples
+    --------
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Linear
+    >>> best = solve(bandit(2), Linear([0.25, 0.75]))
+    >>> best.status, round(best.value, 6), best.occupancy.round(6).tolist(), best.policy().round(6).tolist()
+    ('optimal', 0.75, [0.0, 1.0], [0.0, 1.0])
+    >>> best.value <= best.dual_value, best.gap == best.dual_value - best.value
+    (True, True)
     """
 
     value: float

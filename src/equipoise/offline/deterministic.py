@@ -48,6 +48,16 @@ class Deterministic:
         The recurrent class.
     outcomes : numpy.ndarray
         The average outcomes.
+
+    Examples
+    --------
+    One of two arms for ever: the average is (1, 0) or (0, 1), and 1 - |w - c|^2 / 2 is 0.75 either way.
+
+    >>> from equipoise.models import bandit
+    >>> from equipoise.offline import best_stationary
+    >>> from equipoise.rewards import Quadratic
+    >>> best_stationary(bandit(2), Quadratic([0.5, 0.5])).deterministic
+    Deterministic(value=0.75, exact, 1 recurrent states)
     """
 
     value: float

@@ -36,6 +36,11 @@ class Coverage:
         The least slack of any episode: negative exactly if the truth was missed, 1 if no bound was ever binding.
     missed : int or None
         When the first episode whose regions missed the truth began.
+
+    Examples
+    --------
+    >>> Coverage(steps=1000, episodes=20, v_held=True, p_held=False, v_slack=0.6, p_slack=-0.1, missed=17).held
+    False
     """
 
     steps: int
