@@ -21,7 +21,13 @@ LEVEL: Final = 0.999
 
 @final
 class Size(enum.Enum):
-    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour."""
+    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour.
+
+    Examples
+    --------
+    >>> Size("full") is Size.FULL
+    True
+    """
 
     QUICK = "quick"
     FULL = "full"
@@ -29,6 +35,13 @@ class Size(enum.Enum):
     def pick(self, quick: int, full: int) -> int:
         """A number for either size.
 
+        Parameters
+        ----------
+        quick, full : int
+            What a check wants of either.
+
+        Examples
+        --------
         >>> Size.QUICK.pick(10, 1000)
         10
         """
@@ -52,6 +65,13 @@ class Statement:
         What is true instead; empty if it holds as written.
     erratum : int or None
         Its number in docs/paper.md.
+
+    Examples
+    --------
+    >>> from equipoise.paper import CHECKS
+    >>> slack = Statement("benchmark", "Theorem 2.2", "The optimum is one", "E[g] - opt <= 2 L D ||1|| / T")
+    >>> slack.name in CHECKS, slack.correction
+    (True, '')
     """
 
     name: str
@@ -67,6 +87,23 @@ class Statement:
 class Finding:
     """A number that was measured, and what it must not be above (or below).
 
+    Attributes
+    ----------
+    instance : str
+        Where it was measured.
+    measured, bound : float
+        The number, and what it is compared with.
+    relation : "<=" or ">="
+        How the number should stand to the bound.
+    error : float
+        What is allowed for chance or rounding, in favour of the statement.
+    reached : bool
+        Whether the measurement went far enough to decide.
+    note : str
+        What the number is, if that needs a word.
+
+    Examples
+    --------
     >>> Finding("star", measured=0.3, bound=0.5).verdict, Finding("star", 0.6, 0.5, error=0.2).verdict
     ('holds', 'holds')
     >>> Finding("star", 0.3, 0.5, relation=">=").verdict
@@ -94,7 +131,22 @@ class Finding:
 @final
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A chart, as a Vega-Lite specification without width or colours of its own, and what it shows."""
+    """A chart and what it shows.
+
+    Attributes
+    ----------
+    title : str
+        Above the chart.
+    caption : str
+        Below it.
+    chart : dict
+        A Vega-Lite specification, which leaves width and colours to the page.
+
+    Examples
+    --------
+    >>> Picture("Regret", "It falls.", {"mark": "line"}).chart["mark"]
+    'line'
+    """
 
     title: str
     caption: str
@@ -116,6 +168,13 @@ class Checked:
         Its correction; empty if it needs none.
     pictures : tuple of Picture
         What it looks like.
+
+    Examples
+    --------
+    >>> statement = Statement("mine", "Lemma 1", "It is small", "x <= 1", correction="x <= 2")
+    >>> above, below = Finding("star", 1.5, 1.0), Finding("star", 1.5, 2.0)
+    >>> Checked(statement, (above,)).verdict, Checked(statement, (above,), corrected=(below,)).verdict
+    ('fails', 'holds as corrected')
     """
 
     statement: Statement
@@ -139,6 +198,13 @@ class Checked:
 def nearest(findings: Sequence[Finding]) -> Finding:
     """The finding that comes nearest to its bound, or is furthest beyond it.
 
+    Parameters
+    ----------
+    findings : sequence of Finding
+        At least one; those that were not reached come last.
+
+    Examples
+    --------
     >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance
     'b'
     """

@@ -104,7 +104,30 @@ class OptimumTask:
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study asks for."""
+    """What a study asks for.
+
+    Attributes
+    ----------
+    study : Study
+        What was planned.
+    problems : tuple of PlannedProblem
+        Each with its world and reward, made.
+    agents : dict
+        (problem, agent) by name to the agent, ready to be made.
+    optima : tuple of OptimumTask
+        The offline programs to solve.
+    runs : tuple of RunTask
+        One for each problem, agent and seed.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> plan = make_plan(study, ready=False)
+    >>> list(plan.agents), [(run.agent, run.seed) for run in plan.runs]
+    ([('star, BottomSum', 'RoundRobin')], [('RoundRobin', 0), ('RoundRobin', 1)])
+    """
 
     study: Study
     problems: tuple[PlannedProblem, ...]
@@ -125,6 +148,19 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
     ready : bool
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent takes a step in
         each world, which also compiles its kernels. Results can be read without.
+
+    Raises
+    ------
+    StudyError
+        When a part cannot be made, or an agent does not fit a problem; it says where it stands.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> len(make_plan(study, ready=False).runs)
+    2
     """
     if not isinstance(study, Study):
         raise StudyError(f"study: got {type(study).__name__}; a Study is needed, such as read_study(path) gives")

@@ -41,7 +41,41 @@ EVERY: Final = 10.0
 @final
 @dataclass(eq=False)
 class Progress:
-    """How far a study is; what a display shows."""
+    """How far a study is; what a display shows.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is to be done.
+    folder : Folder
+        Where the results are.
+    before, done : int
+        Runs that were done already, and that were done since.
+    failures : list of Failure
+        Runs that ended in an error.
+    unsolved : list of str
+        Problems without a certified optimum, each with the reason.
+    damaged : list of str
+        Files that could not be read, and were written anew.
+    running : dict
+        The runs under way, by their ids.
+    solving, elsewhere : int
+        Offline programs under way here, and tasks that another program has claimed.
+    interrupted : bool
+        Whether Ctrl-C came first.
+    began : float
+        When it began, on the clock of ``time.perf_counter``.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study, make_plan
+    >>> from equipoise.studies.store import Folder
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> progress = Progress(make_plan(study, ready=False), Folder("out"), done=1)
+    >>> progress.total, progress.left
+    (2, 1)
+    """
 
     plan: Plan
     folder: Folder
@@ -115,6 +149,20 @@ def run_study(
         When something is wrong with the study; nothing has then been run.
     FileError
         When results cannot be written; those that were are whole.
+
+    Examples
+    --------
+    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, open_results
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     results = open_results(folder)
+    >>> progress.done, progress.failures, results.missing, results.frame["t"].max()
+    (2, [], 0, 100)
     """
     if not real(every, "every", error=ParameterError) > 0:
         raise ParameterError(f"every: got {every}; a number of seconds > 0 is needed")

@@ -139,6 +139,17 @@ class _Part(BaseModel):
 class Problem(_Part):
     """A world, and the reward to be had in it.
 
+    Attributes
+    ----------
+    name : str
+        In the study; one is made of its parts if it is empty.
+    world : Model, str or dict
+        A world, its name, its kind with its parameters, or ``{"file": path}``.
+    reward : Reward, str or dict
+        A reward, its name, or its kind with its parameters.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> Problem(world=eq.models.star(), reward=eq.rewards.BottomSum(3, 1)).reward
     {'kind': 'BottomSum', 'n_outcomes': 3, 'kappa': 1}
@@ -158,6 +169,19 @@ class Problem(_Part):
 class AgentSpec(_Part):
     """How an agent is made: its kind and its parameters, all but the space and the reward, which the problem gives.
 
+    Further arguments are the parameters of that kind.
+
+    Attributes
+    ----------
+    name : str
+        In the study; how it is made, if it is empty.
+    kind : str
+        The name of a class, or "package.module:Name" for one of your own.
+    problems : tuple of str or None
+        The names of the problems that it meets; None: all of them.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> AgentSpec(kind="TocUCRL2", oracle=eq.oracles.FrankWolfe(), threshold=2.0).title()
     'TocUCRL2(oracle=FrankWolfe(), threshold=2.0)'
@@ -244,7 +268,13 @@ class Study(_Part):
         return tuple(sorted({*self.checkpoints, self.steps}))
 
     def toml(self, worlds: Mapping[int, str] | None = None) -> str:
-        """The study as a TOML file; `worlds` gives the files that stand for worlds, by their position."""
+        """The study as a TOML file.
+
+        Parameters
+        ----------
+        worlds : mapping, optional
+            The files that stand for worlds, by the position of the problem.
+        """
         seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
         marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
         head = {"name": self.name, "description": self.description, "steps": self.steps}
@@ -272,10 +302,33 @@ class Study(_Part):
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study from a TOML file.
 
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+
     Raises
     ------
     StudyError
         With one line for each thing that is wrong: file, field, value, and what would be accepted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> text = '''
+    ... name = "tiny"
+    ... steps = 1e3
+    ... seeds = 2
+    ... problems = [{world = "star", reward = {kind = "BottomSum", kappa = 1}}]
+    ... agents = [{kind = "TocUCRL2", threshold = 2.0}]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.toml"
+    ...     _ = path.write_text(text, encoding="utf-8")
+    ...     study = read_study(path)
+    >>> study.steps, study.agents[0].title()
+    (1000, 'TocUCRL2(threshold=2.0)')
     """
     source = Path(path)
     try:

@@ -57,6 +57,11 @@ class _Case(NamedTuple):
 def check_confidence(confidence: Confidence) -> None:
     """Run all clauses.
 
+    Parameters
+    ----------
+    confidence : Confidence
+        The one to be held to the contract.
+
     Raises
     ------
     ContractError
