@@ -29,12 +29,12 @@ _ANNOUNCED: Final[set[str]] = set()
 
 
 class _Nesting(threading.local):
-    """How many compilations this thread is inside of, and those that numba has told of."""
+    """How many compilations this thread is inside of, and the timers of those that numba has begun, innermost last."""
 
     depth = 0
 
     def __init__(self) -> None:
-        self.told: list[contextlib.AbstractContextManager[None]] = []
+        self.timers: list[contextlib.AbstractContextManager[None]] = []
 
 
 _NESTING: Final = _Nesting()
@@ -105,11 +105,11 @@ class _Listener(event.Listener):  # type: ignore[misc]
         own = module.partition(".")[0] == _PACKAGE
         timed = compiling(subject_of(module), kept=True) if own else contextlib.nullcontext()
         timed.__enter__()
-        _NESTING.told.append(timed)
+        _NESTING.timers.append(timed)
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002
-        if _NESTING.told:
-            _NESTING.told.pop().__exit__(None, None, None)
+        if _NESTING.timers:
+            _NESTING.timers.pop().__exit__(None, None, None)
 
 
 event.register("numba:compile", _Listener())

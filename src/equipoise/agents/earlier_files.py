@@ -48,8 +48,8 @@ def todays(kind: str, saved: Saved) -> Saved:
     }
     if "stream" in header:
         memory["stream"] = header["stream"]
-    told = {name: value for name, value in header.items() if name != "stream"}
-    return _made_today(kind, told, arrays, arrays["memory.clock"], arrays["memory.total"], memory)
+    settings = {name: value for name, value in header.items() if name != "stream"}
+    return _made_today(kind, settings, arrays, arrays["memory.clock"], arrays["memory.total"], memory)
 
 
 def _made_today(

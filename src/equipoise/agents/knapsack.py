@@ -99,8 +99,8 @@ class KnapsackAgent(Agent):
         self.null_actions = _checked_nulls(space, null_actions)
         oracle = TunedMirrorDescent(SlackSimplex(), horizon)
         threshold = self.reward.lipschitz
-        told = _with_known_nulls(space, self.null_actions)
-        self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
+        informed = _with_known_nulls(space, self.null_actions)
+        self._inner = TocUCRL2(informed, self.reward, oracle, threshold, delta, confidence, tolerance)
         self._total = self._inner._total
 
     # -- what a user may look at ---------------------------------------------------------------------

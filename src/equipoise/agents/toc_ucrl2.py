@@ -276,8 +276,8 @@ class TocUCRL2(Agent):
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
         self._be_ready()
         left = self.steps_left_in_phase()
-        asked = steps if left is None else min(steps, left)
-        self.attend_to(run(self._machine, self._rules, asked, budget, rng, sampling_arrays(model)))
+        count = steps if left is None else min(steps, left)
+        self.attend_to(run(self._machine, self._rules, count, budget, rng, sampling_arrays(model)))
 
     # -- for loops written elsewhere ------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ class Confidence(Component, abc.ABC):
 
     @property
     def listed(self) -> int:
-        """How many successors are listed whatever was seen; those seen always have room."""
+        """How many successors are listed whatever was seen; those seen come on top of it."""
         return 0
 
     def first_stream(self) -> NDArray[np.uint64]:

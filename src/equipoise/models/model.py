@@ -273,8 +273,8 @@ class Model:
     @functools.cached_property
     def space(self) -> Space:
         """All that an agent may know of this world."""
-        told = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
-        return Space.of_arrays(self.first_pair, self.start, self.known_mask, told, self.labels)
+        known_outcomes = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, known_outcomes, self.labels)
 
     @functools.cached_property
     def max_successors(self) -> int:

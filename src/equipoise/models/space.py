@@ -107,10 +107,10 @@ class Space:
         outcomes = np.zeros((first_pair[-1], K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
-        for key, told in (known or {}).items():
+        for key, vector in (known or {}).items():
             pair = checked_pair(key, first_pair, "known", named)
             where = f"known, {named.name_pair(*key)}"
-            mean = checked_numbers(told, where, K, "outcome")
+            mean = checked_numbers(vector, where, K, "outcome")
             wrong = np.flatnonzero(~((mean >= 0.0) & (mean <= 1.0)))
             if wrong.size:
                 k = int(wrong[0])
@@ -255,8 +255,8 @@ class Space:
         for s, (mine, theirs) in enumerate(zip(self.n_actions, other.n_actions, strict=True)):
             if mine != theirs:
                 return f"{self.name_state(s)} has {mine} actions here and {theirs} there"
-        told = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
-        for pair in np.flatnonzero(told):
+        differing = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
+        for pair in np.flatnonzero(differing):
             here, there = (
                 space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
             )

@@ -84,7 +84,7 @@ def transition(model: Model, rng: np.random.Generator, pair: int, outcomes: NDAr
     pair : int
         The state-action pair, ``model.first_pair[state] + action``.
     outcomes : numpy.ndarray
-        Room for the K outcomes.
+        Where the K outcomes are written.
     """
     return int(sample(rng, pair, sampling_arrays(model), outcomes))
 

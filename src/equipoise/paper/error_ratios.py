@@ -50,8 +50,8 @@ def check_sums(statement: Statement, size: Size, terms: tuple[str, ...]) -> Chec
 def _ratios(case: Case, term: str, steps: int) -> tuple[list[int], list[float]]:
     """The running sum over its bound, at forty times; a term that is nothing has a ratio of 0."""
     agent = case.agent()
-    found = decompose(case.model, agent, steps, seed=1)
-    column = found.left if term == "left" else found.total[:, Errors._fields.index(term)]
+    terms = decompose(case.model, agent, steps, seed=1)
+    column = terms.left if term == "left" else terms.total[:, Errors._fields.index(term)]
     sums = np.cumsum(column) if term == "left" else column
     facts, setting = Facts.of(case.model), Setting.of(agent)
     times = np.unique(np.geomspace(1, steps, 40).astype(int)).tolist()

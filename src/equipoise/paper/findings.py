@@ -211,8 +211,8 @@ def nearest(findings: Sequence[Finding]) -> Finding:
 
     def spare(finding: Finding) -> float:
         sign = 1.0 if finding.relation == "<=" else -1.0
-        room = sign * (finding.bound - finding.measured) + finding.error
-        return room / max(abs(finding.bound), abs(finding.measured), 1e-300)
+        margin = sign * (finding.bound - finding.measured) + finding.error
+        return margin / max(abs(finding.bound), abs(finding.measured), 1e-300)
 
     return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
 

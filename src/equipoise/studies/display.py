@@ -119,8 +119,8 @@ def _picture(progress: Progress) -> RenderableType:
 
 def _optimum(progress: Progress, problem: str) -> Optimum | None:
     with contextlib.suppress(FileError):
-        found = progress.folder.read_optimum(problem)
-        return found if found is not None and found.status == "optimal" else None
+        optimum = progress.folder.read_optimum(problem)
+        return optimum if optimum is not None and optimum.status == "optimal" else None
     return None
 
 

@@ -217,14 +217,14 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
 
 
 def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, ready: bool) -> PlannedAgent:
-    said = agent.table()
-    policy = said.get("policy")
+    description = agent.table()
+    policy = description.get("policy")
     if isinstance(policy, Mapping):
-        del said["policy"]
+        del description["policy"]
         if ready:
-            said["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
+            description["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
     try:
-        made = make_agent(said, problem.model, problem.reward, study.steps, 0, where)
+        made = make_agent(description, problem.model, problem.reward, study.steps, 0, where)
         determines = _described(made) | {"reward": _described(made.reward)}
         if ready:
             made.advance(problem.model, stream(problem.model, 0), 1)
@@ -232,14 +232,14 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         raise StudyError(f"{error} (in the problem {problem.name!r})") from error
     if isinstance(policy, Mapping):
         determines["policy"] = dict(policy)
-    if "seed" not in said:
+    if "seed" not in description:
         determines.pop("seed", None)
-    if _says_seed(said):  # and is not the run's
+    if _says_seed(description):  # and is not the run's
         determines["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)
     return PlannedAgent(
         name=agent.title(),
-        table=said,
+        table=description,
         described=determines,
         rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
@@ -247,9 +247,9 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
     )
 
 
-def _says_seed(said: Mapping[str, Any]) -> bool:
+def _says_seed(description: Mapping[str, Any]) -> bool:
     """Whether a table, or one within it, gives a seed of its own."""
-    return "seed" in said or any(_says_seed(part) for part in said.values() if isinstance(part, Mapping))
+    return "seed" in description or any(_says_seed(part) for part in description.values() if isinstance(part, Mapping))
 
 
 def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
@@ -296,7 +296,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         "seed": seed,
     }
     world = {"model": problem.model_id} if problem.world is None else problem.world
-    said = {
+    specification = {
         "study": study.name,
         "steps": study.steps,
         "seed": seed,
@@ -313,7 +313,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         model=problem.model,
         reward=reward,
         table=agent.table,
-        spec=tomli_w.dumps(said),
+        spec=tomli_w.dumps(specification),
         modules=allowed(),
     )
 

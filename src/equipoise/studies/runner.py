@@ -188,8 +188,8 @@ def run_study(
 def _remaining(progress: Progress) -> deque[Task]:
     """What has no good result yet; what is damaged is said, and will be written anew."""
     tasks: deque[Task] = deque()
-    asked: list[Task] = [*progress.plan.optima, *progress.plan.runs]
-    for task in {task.id: task for task in asked}.values():
+    planned: list[Task] = [*progress.plan.optima, *progress.plan.runs]
+    for task in {task.id: task for task in planned}.values():
         try:
             done = _is_done(progress.folder, task)
         except FileError as error:

@@ -371,25 +371,25 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
 
 def _lines(error: ValidationError) -> list[str]:
     """One line a mistake. A list all of whose entries are wrong is not called empty as well."""
-    found: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
-    deeper = {mistake["loc"][0] for mistake in found if len(mistake["loc"]) > 1}
-    return [_line(mistake) for mistake in found if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]
+    mistakes: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
+    deeper = {mistake["loc"][0] for mistake in mistakes if len(mistake["loc"]) > 1}
+    return [_line(mistake) for mistake in mistakes if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]
 
 
-def _line(found: Mapping[str, Any]) -> str:
+def _line(mistake: Mapping[str, Any]) -> str:
     """What one mistake is: field, value, and what would be accepted."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")
-    said = str(found["msg"]).removeprefix("Value error, ")
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
+    message = str(mistake["msg"]).removeprefix("Value error, ")
     if not place:
-        return said
-    if found["type"] == "missing":
+        return message
+    if mistake["type"] == "missing":
         return f"{place}: it is missing"
-    if found["type"] == "extra_forbidden":
-        known = Problem.model_fields if found["loc"][0] == "problems" else Study.model_fields
-        return f"{place}: got {_shown(found['input'])}; there is no such field{nearest(found['loc'][-1], known)}"
-    if found["type"] == "too_short":
+    if mistake["type"] == "extra_forbidden":
+        known = Problem.model_fields if mistake["loc"][0] == "problems" else Study.model_fields
+        return f"{place}: got {_shown(mistake['input'])}; there is no such field{nearest(mistake['loc'][-1], known)}"
+    if mistake["type"] == "too_short":
         return f"{place}: it is empty; at least one is needed"
-    return f"{place}: got {_shown(found['input'])}; {_NEEDED.get(found['type'], said)}"
+    return f"{place}: got {_shown(mistake['input'])}; {_NEEDED.get(mistake['type'], message)}"
 
 
 def _shown(value: Any) -> str:

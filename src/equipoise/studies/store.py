@@ -109,10 +109,10 @@ class Folder:
 
     def read_manifest(self) -> Manifest:
         """What should be here; a `FileError` if there is no study, or if its plan is damaged."""
-        found = _read(self.root / _PLAN, Manifest)
-        if found is None:
+        contents = _read(self.root / _PLAN, Manifest)
+        if contents is None:
             raise FileError(f"{self.root}: it holds no study: {_PLAN} is missing; make one with `equipoise run`")
-        return found
+        return contents
 
     def read_specification(self) -> str:
         """The study file, as text; empty if it is not there."""
@@ -204,9 +204,9 @@ def _checked(content: Mapping[str, Any]) -> bytes:
 def _read(path: Path, kind: type[_T]) -> _T | None:
     """What `_checked` made, None if there is no such file; a `FileError` if it is damaged."""
     try:
-        said = json.loads(path.read_bytes())
-        content: dict[str, Any] = said["content"]
-        if said["sha256"] != _checksum(content):
+        document = json.loads(path.read_bytes())
+        content: dict[str, Any] = document["content"]
+        if document["sha256"] != _checksum(content):
             raise ValueError("its checksum is not right")
         known = [field.name for field in fields(kind) if field.name in content]  # an earlier version knew fewer
         parts: dict[str, Any] = {name: content[name] for name in known}

@@ -104,8 +104,8 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
         return Finished(_run(task, folder, every))
     except Exception as error:  # the run's failure is recorded, and the others go on
-        said = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-        return Failed(said, traceback.format_exc())
+        reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
+        return Failed(reason, traceback.format_exc())
 
 
 def in_pool() -> None:

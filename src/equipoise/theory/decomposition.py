@@ -222,8 +222,8 @@ def decompose(
     >>> from equipoise.models import garnet
     >>> from equipoise.rewards import Quadratic
     >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
-    >>> found = decompose(model, TocUCRL2(model.space, Quadratic([0.7, 0.7])), 1000)
-    >>> found.holds, bool(found.held.all()), found.total.shape
+    >>> terms = decompose(model, TocUCRL2(model.space, Quadratic([0.7, 0.7])), 1000)
+    >>> terms.holds, bool(terms.held.all()), terms.total.shape
     (True, True, (1000, 5))
     """
     check_run(model, agent, steps, seed)

@@ -76,8 +76,8 @@ def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Cover
     >>> from equipoise.models import garnet
     >>> from equipoise.rewards import Linear
     >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
-    >>> found = coverage(model, TocUCRL2(model.space, Linear([1.0, 0.5])), 1000)
-    >>> found.held, found.missed, 0 < found.p_slack < 1
+    >>> record = coverage(model, TocUCRL2(model.space, Linear([1.0, 0.5])), 1000)
+    >>> record.held, record.missed, 0 < record.p_slack < 1
     (True, None, True)
     """
     check_run(model, agent, steps, seed)

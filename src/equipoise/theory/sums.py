@@ -268,8 +268,8 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
     --------
     >>> from equipoise.models import bandit
     >>> from equipoise.rewards import Quadratic
-    >>> found = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
-    >>> [round(bound) for bound in found], round(found.total)
+    >>> bounds = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
+    >>> [round(bound) for bound in bounds], round(bounds.total)
     ([8046, 80319, 8046, 87437, 2416], 186264)
     """
     check_fit(facts, setting)
