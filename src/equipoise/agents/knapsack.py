@@ -228,8 +228,9 @@ class KnapsackAgent(Agent):
         return self.budget * self.horizon
 
     def _not_null(self, state: int, outcome: NDArray[np.float64]) -> ProtocolError:
+        pair = self.space.pair(state, int(self.null_actions[state]))
         return ProtocolError(
-            f"null_actions: in state {state}, action {self.null_actions[state]} gave {outcome.tolist()}; "
+            f"null_actions: {self.space.name_pair(pair)} gave {outcome.tolist()}; "
             "a null action must yield and consume nothing"
         )
 
@@ -243,13 +244,13 @@ def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[n
         whole = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
         if not whole or not 0 <= action < space.n_actions[state]:
             raise ParameterError(
-                f"null_actions: state {state} has no action {action!r}; its actions are 0 to "
+                f"null_actions: {space.name_state(state)} has no action {action!r}; its actions are 0 to "
                 f"{space.n_actions[state] - 1}"
             )
         pair = space.pair(state, int(action))
         if space.known_mask[pair] and space.known_outcomes[pair].any():
             raise ParameterError(
-                f"null_actions: state {state}, action {action} is known to have the outcomes "
+                f"null_actions: {space.name_pair(pair)} is known to have the outcomes "
                 f"{space.known_outcomes[pair].tolist()}; a null action must yield and consume nothing"
             )
     return np.array(given, dtype=np.int64)

@@ -372,7 +372,10 @@ class TocUCRL2(Agent):
         """
         once("agent", _small_run)
         self._lock = threading.Lock()
-        self._clock, self._total = as_plain(memory.clock), memory.total  # the base reads the kernels' own
+        self._clock, self._total = (
+            as_plain(memory.clock),
+            memory.total,
+        )  # `Agent` reads the arrays that the kernels write
         space = self.space
         capacity = max(self.confidence.listed, counts.seen)
         self._machine = Machine(
