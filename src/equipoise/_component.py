@@ -46,7 +46,7 @@ class Component:
     (Speed(limit=30.0), {'limit': 30.0}, False)
     """
 
-    only_kind: ClassVar[bool] = False  # whether nothing else can stand in its place: its name then goes without saying
+    only_kind: ClassVar[bool] = False  # True: a parameter of this class takes no other, so descriptions omit the kind
 
     def __new__(cls, *_arguments: Any, **_more: Any) -> Self:  # the signature of every subclass's constructor
         if inspect.isabstract(cls):

@@ -24,8 +24,8 @@ from equipoise.rewards.base import Reward, checked_number
 if TYPE_CHECKING:
     import polars
 
-_MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
-_FINEST: Final = 1e-10  # what is asked of the iterative methods, at most
+_MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
+_FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
 
 
 @final

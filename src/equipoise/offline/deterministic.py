@@ -114,7 +114,7 @@ def best_by_search(model: Model, reward: Reward, best: Benchmark) -> tuple[Index
 
     likeliest = greedy(model, best.occupancy)
     mass = np.add.reduceat(best.occupancy, first[:-1])
-    for dust in DUST:  # where x* does not go, or hardly, lead to where it does
+    for dust in DUST:  # in states that x* visits rarely or never, lead to those that it visits
         consider(led_to(model, likeliest, np.flatnonzero(mass > dust * mass.max())))
     theta = best.theta
     for _ in range(_LINEARISATIONS):

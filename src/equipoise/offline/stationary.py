@@ -194,7 +194,7 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
         visited = np.where(best.occupancy > dust * best.occupancy.max(), best.occupancy, 0.0)
         mass = np.add.reduceat(visited, model.first_pair[:-1])
         policy = policy_of(model, visited)
-        outside = np.flatnonzero(mass == 0.0)  # from there, back to what is visited
+        outside = np.flatnonzero(mass == 0.0)  # in these states the policy is to lead to those that are visited
         policy[mass[model.state_of] == 0.0] = 0.0
         policy[led_to(model, model.first_pair[:-1], np.flatnonzero(mass))[outside]] = 1.0
         ends = [(mass[states].sum(), x) for states, x in long_run(model, policy)]

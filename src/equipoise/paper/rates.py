@@ -54,7 +54,9 @@ _DELTA: Final = 0.05
 _FROM: Final = 10  # the plateau is looked for from here on
 REACHED: Final = 0.25  # of the plateau
 SHARES: Final = 10.0 ** np.arange(-2.0, 3.01, 0.5)  # of Q in L
-_EXACT: Final = Planner(warm_start=True, relaxation=1.0)  # the star has loops: no relaxation is needed
+_EXACT: Final = Planner(
+    warm_start=True, relaxation=1.0
+)  # loops make the star aperiodic: value iteration converges as it is
 
 
 @final
@@ -223,7 +225,7 @@ def picture(title: str, curves: Sequence[tuple[str, Curve]], exponent: str) -> P
 def _slope(x: NDArray[np.float64] | NDArray[np.int64], y: NDArray[np.float64]) -> float:
     taken = y > 0.0
     if taken.sum() < 2:
-        return -math.inf  # no regret to speak of
+        return -math.inf  # fewer than two positive regrets: nothing is left that could fall more slowly
     return log_slope(x[taken], y[taken])
 
 

@@ -30,7 +30,7 @@ _ROUNDING: Final = 1e-9
 CERTIFICATE: Final = np.dtype(
     [
         ("gain", np.float64),  # the largest entry of the last difference
-        ("span", np.float64),  # that minus the smallest
+        ("span", np.float64),  # the largest entry minus the smallest
         ("sweeps", np.int64),  # how many there were
     ]
 )

@@ -30,7 +30,7 @@ _GUARD: Final = 8  # numbers before and after a kernel's vectors that must stay 
 _MARK: Final = -1234.5
 _BEYOND: Final = 2.0  # how far outside the dual ball theta is tried, in multiples of L
 _TIES: Final = 4.0  # some coordinates are multiples of a quarter, so that they are often equal
-_TIME: Final = 1000  # shown to kernels that should not care
+_TIME: Final = 1000  # the time that kernels are given whose values must not depend on it
 
 
 class Samples(NamedTuple):

@@ -234,7 +234,7 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         determines["policy"] = dict(policy)
     if "seed" not in description:
         determines.pop("seed", None)
-    if _says_seed(description):  # and is not the run's
+    if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)
     return PlannedAgent(

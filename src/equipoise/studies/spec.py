@@ -123,7 +123,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     def __init__(self, /, **data: Any) -> None:  # the signature is pydantic's
-        if _within.get():  # a part of another, which will say where
+        if _within.get():  # it stands within another part, whose error names the place
             super().__init__(**data)
             return
         token = _within.set(True)

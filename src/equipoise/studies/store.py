@@ -35,7 +35,7 @@ from equipoise.studies.results import Failure, Optimum
 _T = TypeVar("_T", Failure, Optimum, Manifest)
 _STUDY, _PLAN = "study.toml", "plan.json"
 _PARTS: Final = ("worlds", "optima", "runs", "failed", "partial")
-_STALE: Final = 3600.0  # seconds after which a half-written file is nobody's
+_STALE: Final = 3600.0  # seconds after which a half-written file is taken for abandoned, and removed
 
 
 @final

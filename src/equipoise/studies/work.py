@@ -207,7 +207,7 @@ def _working() -> Iterator[None]:
 
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
     content = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
-    with contextlib.suppress(OSError):  # a sign of life is worth no failure
+    with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
         part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))
         part.replace(folder / f"{task.id}.beat")

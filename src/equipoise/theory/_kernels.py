@@ -128,7 +128,7 @@ def look(counts, region, truth, scratch, looks, row, midway):
                 p_held = p_held and region.lo[i] <= x <= region.hi[i]
                 p_used = max(p_used, used(x, seen[state], region.lo[i], region.hi[i]))
             chance[state] = 0.0
-        for i in range(begin, end):  # what is left of it is not listed
+        for i in range(begin, end):  # listed successors were set to zero above: the others remain
             x = chance[truth.transition_state[i]]
             together += x
             if not ball:

@@ -100,7 +100,7 @@ def write_figures(
         for figure in section.figures:
             try:
                 files[f"{stem}-{figure.name}.{format}"] = drawn(_specification(section, figure, theme))
-            except Exception as error:  # whatever a chart raises; of ours none does
+            except Exception as error:  # a user's chart may raise anything
                 reason = f"{type(error).__name__}: {error}"
                 raise ReportError(
                     f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"

@@ -408,7 +408,7 @@ class Section:
             raise ReportError(f"section: title: got {self.title!r}; a text is needed")
         if not isinstance(self.parts, tuple):
             raise ReportError(f"section {self.title!r}: parts: got {type(self.parts).__name__}; a tuple is needed")
-        given: list[object] = list(walk(self.parts))  # by whoever wrote it: anything may be among it
+        given: list[object] = list(walk(self.parts))  # a user wrote it, so entries may be of any type
         for index, part in enumerate(given):
             if not isinstance(part, PARTS):
                 names = ", ".join(kind.__name__ for kind in PARTS)
