@@ -63,7 +63,7 @@ def subject_of(module: str) -> str:
 
 @contextlib.contextmanager
 def nested() -> Iterator[None]:
-    """Whatever is compiled meanwhile belongs to a message that has been given already."""
+    """Announce nothing for what is compiled within: a message about it has been written already."""
     _NESTING.depth += 1
     try:
         yield
@@ -98,7 +98,7 @@ def _announce(subject: str, kept: bool) -> None:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Hears of every function that numba compiles; the package's own are timed."""
+    """Called by numba for every function that it compiles; those of this package are timed."""
 
     def on_start(self, event: Any) -> None:
         module = getattr(event.data["dispatcher"].py_func, "__module__", None) or ""

@@ -67,7 +67,7 @@ def counted(x: Any, name: str, low: int, high: int = MOST, *, error: type[Equipo
 
 
 def real(x: Any, name: str, *, error: type[EquipoiseError]) -> float:
-    """Return a float, infinite ones and NaN among them: what range is right is the caller's to say."""
+    """Return a float, which may be infinite or NaN; the caller checks its range."""
     try:
         if isinstance(x, str | bytes):
             raise TypeError

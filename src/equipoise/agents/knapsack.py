@@ -184,7 +184,7 @@ class KnapsackAgent(Agent):
             self._inner.observe(outcomes, next_state)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
-        """Move the clock; the sums are those of the agent within, and null actions add nothing."""
+        """Move the clock; the inner agent keeps the sums, to which null actions add nothing."""
         self._clock[:] = self.t + 1, after, -1
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
@@ -205,11 +205,11 @@ class KnapsackAgent(Agent):
         self._total = self._inner._total
 
     def memory(self) -> dict[str, Any]:
-        """That of the agent within."""
+        """The memory of the inner agent."""
         return self._inner.memory()
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go on with that. Until it stops, its clock is that of the agent within, which then rests."""
+        """Go on from there. The clock of the inner agent equals its own until it stops, and stands still afterwards."""
         self._inner.restore(memory)
         self._total = self._inner._total
         clock, inner = self._clock, self._inner
@@ -257,7 +257,7 @@ def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[n
 
 
 def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
-    """The same space, told that null actions have outcomes of zero."""
+    """The same space, in which the outcomes of null actions are known to be zero."""
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
     return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)

@@ -187,7 +187,7 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
 
 
 def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: float | None = None) -> Benchmark:
-    """Recompute both bounds from a claim, whoever made it, and say whether they meet."""
+    """Recompute both bounds from what a solver claims, and say in the status whether they meet."""
     began = time.perf_counter() if began is None else began
     primal = certificate.primal_point(model, reward, claim.occupancy)
     dual: certificate.Dual | None = None

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
+_TINY: Final = 1e-300  # in the place of zero, where a difference is divided by the numbers that it is of
 LEVEL: Final = 0.999
 """Of the interval around every number that is an estimate."""
 
@@ -212,7 +213,7 @@ def nearest(findings: Sequence[Finding]) -> Finding:
     def spare(finding: Finding) -> float:
         sign = 1.0 if finding.relation == "<=" else -1.0
         margin = sign * (finding.bound - finding.measured) + finding.error
-        return margin / max(abs(finding.bound), abs(finding.measured), 1e-300)
+        return margin / max(abs(finding.bound), abs(finding.measured), _TINY)
 
     return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
 

@@ -51,12 +51,12 @@ from equipoise.theory.regret import oracle_term
 TOLERANCE: Final = 1e-6
 """Of the planner when the model is known; erratum 9 says why it must be small."""
 _DELTA: Final = 0.05
+_WINDOW: Final = 100  # the slope is that from T over this number to T: two decades
 _FROM: Final = 10  # the plateau is looked for from here on
 REACHED: Final = 0.25  # of the plateau
 SHARES: Final = 10.0 ** np.arange(-2.0, 3.01, 0.5)  # of Q in L
-_EXACT: Final = Planner(
-    warm_start=True, relaxation=1.0
-)  # loops make the star aperiodic: value iteration converges as it is
+# The loops of the star make it aperiodic: value iteration converges on it without relaxation.
+_EXACT: Final = Planner(warm_start=True, relaxation=1.0)
 
 
 @final
@@ -100,13 +100,13 @@ def curve(instance: Instance) -> Curve:
 def rate(name: str, measured: Curve, exponent: float, *, known: bool = False, inside: float = 0.0) -> Finding:
     """The slope of the last two decades against the theorem's; `inside` is what multiplies T in a logarithm."""
     last = int(measured.t[-1])
-    start = last // 100
+    start = last // _WINDOW
     mean = measured.regret.mean(axis=0)
     plateau = float(mean[measured.t >= _FROM].max())
     share = float(mean[measured.t == start][0]) / plateau
     limit = -exponent
     if inside:
-        limit += 0.5 * math.log(math.log(inside * last) / math.log(inside * start)) / math.log(100.0)
+        limit += 0.5 * math.log(math.log(inside * last) / math.log(inside * start)) / math.log(_WINDOW)
     each = np.array([_slope(measured.t[measured.t >= start], row[measured.t >= start]) for row in measured.regret])
     return Finding(
         f"{name}, T = 10^{round(math.log10(last))}",
@@ -114,7 +114,7 @@ def rate(name: str, measured: Curve, exponent: float, *, known: bool = False, in
         limit * (1.0 - min(share, REACHED if known else 1.0)),
         error=half_width(each),
         reached=known or share <= REACHED,
-        note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/100 is {share:.2g} of its plateau",
+        note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/{_WINDOW} is {share:.2g} of its plateau",
     )
 
 

@@ -131,7 +131,7 @@ def _part(progress: Progress) -> float:
 
 
 def _left(progress: Progress, part: float) -> str:
-    """The time left, if it can be told yet; runs are taken to last equally long."""
+    """The time left, if it can be estimated yet; all runs are assumed to take equally long."""
     now = progress.done + len(progress.failures) + part
     if now < 1e-3 or not progress.left:
         return ""

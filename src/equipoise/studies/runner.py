@@ -33,7 +33,7 @@ Task = RunTask | OptimumTask
 
 _WAIT: Final = 0.2  # seconds between two looks at the display
 _AGAIN: Final = 1.0  # seconds between two looks at what other programs do
-_STRIKES: Final = 3
+_STRIKES: Final = 3  # workers that may die over one task before it counts as failed
 _GUARD: Final = 'guard what it does with: if __name__ == "__main__":'
 EVERY: Final = 10.0
 
@@ -186,7 +186,7 @@ def run_study(
 
 
 def _remaining(progress: Progress) -> deque[Task]:
-    """What has no good result yet; what is damaged is said, and will be written anew."""
+    """The tasks without a good result; damaged results are noted, and their tasks done again."""
     tasks: deque[Task] = deque()
     planned: list[Task] = [*progress.plan.optima, *progress.plan.runs]
     for task in {task.id: task for task in planned}.values():
@@ -214,7 +214,7 @@ def _silent(_progress: Progress) -> None:
 
 @final
 class _Runner:
-    """The loop, and what it has to remember."""
+    """The loop over tasks, and the state that it keeps."""
 
     def __init__(self, progress: Progress, claims: Claims, pool: Pool, every: float, show: Show) -> None:
         self._progress = progress
@@ -313,7 +313,7 @@ class _Runner:
                 progress.unsolved.append(f"{task.problem}: {answer.error}")
 
     def _strike(self, task: Task, tasks: deque[Task], why: str) -> Failed | None:
-        """Do it again, unless that has been tried often enough."""
+        """Queue a task again after its worker died, or give its failure once that has happened `_STRIKES` times."""
         self._strikes[task.id] = self._strikes.get(task.id, 0) + 1
         if self._strikes[task.id] < _STRIKES:
             tasks.append(task)
@@ -336,7 +336,7 @@ class _Runner:
                 waiting.append(task)
 
     def _done_meanwhile(self, task: Task) -> bool:
-        """Whether another program has done it since we looked."""
+        """Whether another program has finished the task since it was last looked at."""
         try:
             done = _is_done(self._progress.folder, task)
         except FileError:

@@ -48,6 +48,7 @@ from equipoise.studies.vocabulary import table, words
 _LARGEST_SEED: Final = 2**63 - 1
 _LONGEST: Final = 10**12
 _MOST_SEEDS: Final = 10**6
+_MOST_A_DECADE: Final = 1000  # checkpoints
 _LONGEST_NAME: Final = 100
 
 
@@ -85,9 +86,9 @@ def _checkpoints(x: Any) -> int | tuple[int, ...]:
             raise ValueError("times that increase are needed")
         return marks
     try:
-        return _whole(x, 1, 1000)
+        return _whole(x, 1, _MOST_A_DECADE)
     except ValueError:
-        raise ValueError("a number a decade, from 1 to 1000, or a list of times is needed") from None
+        raise ValueError(f"a number a decade, from 1 to {_MOST_A_DECADE}, or a list of times is needed") from None
 
 
 def _name(x: Any) -> str:
@@ -118,7 +119,7 @@ Name = Annotated[str, BeforeValidator(_name)]
 
 
 class _Part(BaseModel):
-    """Pydantic's model, whose errors are ours."""
+    """A model of pydantic whose errors are raised as `StudyError`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
@@ -370,7 +371,7 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
 
 
 def _lines(error: ValidationError) -> list[str]:
-    """One line a mistake. A list all of whose entries are wrong is not called empty as well."""
+    """One line a mistake; a list whose entries are all wrong is not reported as too short as well."""
     mistakes: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
     deeper = {mistake["loc"][0] for mistake in mistakes if len(mistake["loc"]) > 1}
     return [_line(mistake) for mistake in mistakes if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]

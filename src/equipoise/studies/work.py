@@ -109,7 +109,7 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
 
 
 def in_pool() -> None:
-    """Set up a process of a local pool: it leaves Ctrl-C to its parent, and does not outlive it."""
+    """Set up a process of a local pool: it ignores Ctrl-C, which its parent handles, and ends when its parent does."""
     import multiprocessing
 
     def leave(_number: int, _frame: object) -> None:
@@ -197,7 +197,7 @@ def _walk(
 
 @contextlib.contextmanager
 def _working() -> Iterator[None]:
-    """While it lasts, a request to leave is granted between two stretches."""
+    """Mark a run as under way: a request to end the process then waits for the end of a stretch."""
     _busy.set()
     try:
         yield
@@ -214,7 +214,7 @@ def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Pat
 
 
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
-    """Keep how far a run is. A disk that is full now may not be later: the run goes on without."""
+    """Save how far a run is. If that fails, say on a full disk, the run goes on, and the next save may succeed."""
     saved = folder / f"{task.id}.agent-{progress.slot}"
     rows = {"rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes)}
     with contextlib.suppress(EquipoiseError, OSError):

@@ -93,7 +93,7 @@ def used(x, estimate, lo, hi):
 
 @kernel
 def look(counts, region, truth, scratch, looks, row, midway):
-    """Compare a region with the truth. Midway in an episode the estimates behind it are gone, and so are the shares."""
+    """Compare a region with the truth; midway in an episode without shares, since the counts are not those of its plan."""
     v_held = True
     p_held = True
     v_used = 0.0
@@ -165,7 +165,7 @@ def judge(memory, region, rules, scratch):
 
 @kernel
 def record(machine, rules, steps, truth, scratch, trace, looks, progress, rng, world):
-    """Take `steps` steps and write them down; says why it came back, as `run` does."""
+    """Take `steps` steps and write them down; returns why it stopped, as `run` does."""
     counts, memory, records, region, buffers = (
         machine.counts, machine.memory, machine.records, machine.region, machine.buffers,
     )  # fmt: skip

@@ -23,7 +23,7 @@ _STRETCH: Final = 1 << 14  # steps in one call of the kernel; then Python hears 
 
 
 def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
-    """What `simulate` refuses is refused here, and what cannot be looked at."""
+    """Refuse what `simulate` refuses, and agents whose regions cannot be read."""
     if not isinstance(agent, TocUCRL2):
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
     check_simulation(model, agent, steps, seed)

@@ -31,6 +31,7 @@ STATEMENT: Final = Statement(
     correction="Reg(T) ≤ β‖1‖² (1 + log T) / (2T) + (1/T) Σ(−θ_t)·(v* − V_t)",
     erratum=26,
 )
+_ROUNDING: Final = 1e-9
 
 
 def check(size: Size) -> Checked:
@@ -46,7 +47,7 @@ def check(size: Size) -> Checked:
         loss = terms.best.dual_value - np.array([case.reward.value(w) for w in average])
         errors = np.cumsum(terms.left)[times - 1] / times
         # v* and opt come from a solver: opt from above, and (-theta).v* may be off by the gap at most
-        spare = loss - errors - terms.best.gap - 1e-9
+        spare = loss - errors - terms.best.gap - _ROUNDING
         if isinstance(setting.steered_by, FrankWolfe):
             written.append(_finding(case.name, times, spare, [printed.oracle_term(setting, int(T)) for T in times]))
         corrected.append(_finding(case.name, times, spare, [regret.oracle_term(setting, int(T)) for T in times]))
