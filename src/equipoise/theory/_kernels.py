@@ -93,7 +93,7 @@ def used(x, estimate, lo, hi):
 
 @kernel
 def look(counts, region, truth, scratch, looks, row, midway):
-    """Compare a region with the truth; midway in an episode without shares, since the counts are not those of its plan."""
+    """Compare a region with the truth; midway in an episode without shares, as the counts have moved on."""
     v_held = True
     p_held = True
     v_used = 0.0
