@@ -70,7 +70,7 @@ def test_a_users_own_numba_functions_are_none_of_our_business(fresh, capfd, monk
     time.sleep(0.05)
     assert capfd.readouterr().err == ""
     assert _announce._NESTING.depth == 0
-    assert _announce._NESTING.told == []
+    assert _announce._NESTING.timers == []
 
 
 PROGRAM = """

@@ -29,12 +29,12 @@ _ANNOUNCED: Final[set[str]] = set()
 
 
 class _Nesting(threading.local):
-    """How many compilations this thread is inside of, and those that numba has told of."""
+    """How many compilations this thread is inside of, and the timers of those that numba has begun, innermost last."""
 
     depth = 0
 
     def __init__(self) -> None:
-        self.told: list[contextlib.AbstractContextManager[None]] = []
+        self.timers: list[contextlib.AbstractContextManager[None]] = []
 
 
 _NESTING: Final = _Nesting()
@@ -63,7 +63,7 @@ def subject_of(module: str) -> str:
 
 @contextlib.contextmanager
 def nested() -> Iterator[None]:
-    """Whatever is compiled meanwhile belongs to a message that has been given already."""
+    """Announce nothing for what is compiled within: a message about it has been written already."""
     _NESTING.depth += 1
     try:
         yield
@@ -98,18 +98,18 @@ def _announce(subject: str, kept: bool) -> None:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Hears of every function that numba compiles; the package's own are timed."""
+    """Called by numba for every function that it compiles; those of this package are timed."""
 
     def on_start(self, event: Any) -> None:
         module = getattr(event.data["dispatcher"].py_func, "__module__", None) or ""
         own = module.partition(".")[0] == _PACKAGE
         timed = compiling(subject_of(module), kept=True) if own else contextlib.nullcontext()
         timed.__enter__()
-        _NESTING.told.append(timed)
+        _NESTING.timers.append(timed)
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002
-        if _NESTING.told:
-            _NESTING.told.pop().__exit__(None, None, None)
+        if _NESTING.timers:
+            _NESTING.timers.pop().__exit__(None, None, None)
 
 
 event.register("numba:compile", _Listener())

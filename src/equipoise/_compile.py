@@ -231,11 +231,11 @@ def call_for_two(typingctx, address, arguments):  # type: ignore[no-untyped-def]
     two = types.UniTuple(types.float64, 2)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        room = cgutils.alloca_once(builder, ir.DoubleType(), size=2)
-        places = [builder.gep(room, [ir.Constant(ir.IntType(32), i)]) for i in range(2)]
-        for place in places:  # what the function does not write is not a number
+        buffer = cgutils.alloca_once(builder, ir.DoubleType(), size=2)
+        places = [builder.gep(buffer, [ir.Constant(ir.IntType(32), i)]) for i in range(2)]
+        for place in places:  # NaN first, so that a number that the function fails to write is noticed
             builder.store(ir.Constant(ir.DoubleType(), float("nan")), place)
-        _emit_call(context, builder, args[0], signature.args[1], args[1], (room,))  # type: ignore[no-untyped-call]
+        _emit_call(context, builder, args[0], signature.args[1], args[1], (buffer,))  # type: ignore[no-untyped-call]
         return context.make_tuple(builder, two, [builder.load(place) for place in places])
 
     return two(types.int64, arguments), codegen

@@ -46,7 +46,7 @@ class Component:
     (Speed(limit=30.0), {'limit': 30.0}, False)
     """
 
-    only_kind: ClassVar[bool] = False  # whether nothing else can stand in its place: its name then goes without saying
+    only_kind: ClassVar[bool] = False  # True: a parameter of this class takes no other, so descriptions omit the kind
 
     def __new__(cls, *_arguments: Any, **_more: Any) -> Self:  # the signature of every subclass's constructor
         if inspect.isabstract(cls):
@@ -231,8 +231,8 @@ def made(description: Any, base: type, where: str, reading: Reading, given: Mapp
         raise reading.error(f"{where}: {kind}: {error}") from error
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         reason = str(error) or type(error).__name__
-        told = {name: value for name, value in values.items() if name not in _GIVEN}
-        raise reading.error(f"{where}: {kind} cannot be made of {_short(told)} ({reason})") from error
+        arguments = {name: value for name, value in values.items() if name not in _GIVEN}
+        raise reading.error(f"{where}: {kind} cannot be made of {_short(arguments)} ({reason})") from error
     except Exception as error:
         if not _is_elsewhere(kind):
             raise

@@ -11,8 +11,8 @@ import numpy as np
 from equipoise.errors import EquipoiseError
 
 MOST: Final = 2**62  # of anything that is counted; sums of two still fit
-SEEDS: Final = 2**256  # more than anybody's seed
-_LARGE: Final = 10**9  # an upper limit of that size need not be told to one who is below the lower
+SEEDS: Final = 2**256  # an upper limit of seeds, so that a wrong argument is refused
+_LARGE: Final = 10**9  # an error names the upper limit only if it is smaller than this
 
 
 def whole(x: Any, name: str, low: int, high: int = MOST, *, error: type[EquipoiseError]) -> int:
@@ -67,7 +67,7 @@ def counted(x: Any, name: str, low: int, high: int = MOST, *, error: type[Equipo
 
 
 def real(x: Any, name: str, *, error: type[EquipoiseError]) -> float:
-    """Return a float, infinite ones and NaN among them: what range is right is the caller's to say."""
+    """Return a float, which may be infinite or NaN; the caller checks its range."""
     try:
         if isinstance(x, str | bytes):
             raise TypeError

@@ -61,7 +61,7 @@ class _Display(Progress):
         self._bar.update(self._task, description=words)
 
     def stop(self) -> None:
-        """Take the display away; a timer that is late starts nothing any more."""
+        """Remove the display, and keep a timer that fires later from starting it again."""
         self._timer.cancel()
         with self._lock:
             self._stopped = True

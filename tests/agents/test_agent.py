@@ -117,10 +117,10 @@ class TestProtocol:
     @pytest.mark.parametrize(
         ("outcomes", "state", "message"),
         [
-            ([0.0, 1.5, 0.0], 0, r"outcomes\[1\]: got 1.5"),
-            ([0.0, 0.0, -0.1], 0, r"outcomes\[2\]: got -0.1"),
-            ([math.nan, 0.0, 0.0], 0, r"outcomes\[0\]: got nan"),
-            ([0.0, math.inf, 0.0], 0, r"outcomes\[1\]: got inf"),
+            ([0.0, 1.5, 0.0], 0, r"outcomes, outcome 1: got 1.5"),
+            ([0.0, 0.0, -0.1], 0, r"outcomes, outcome 2: got -0.1"),
+            ([math.nan, 0.0, 0.0], 0, r"outcomes, outcome 0: got nan"),
+            ([0.0, math.inf, 0.0], 0, r"outcomes, outcome 1: got inf"),
             ([0.0, 1.0], 0, r"outcomes: got shape \(2,\); 3 numbers are needed"),
             ("high", 0, "outcomes: got 'high'"),
             ([0.0, 1.0, 0.0], 4, "next_state: got 4; a whole number from 0 to 3"),
@@ -142,11 +142,11 @@ class TestProtocol:
 
     def test_acting_in_another_state_than_observed(self):
         model, agent = small_agent()
-        with pytest.raises(eq.EquipoiseError, match="act: got state 2; the start was 0"):
+        with pytest.raises(eq.EquipoiseError, match="act: got state 2; the start was state 0"):
             agent.act(2)
         drive(model, agent, 4)
         other = (agent.state + 1) % 4
-        with pytest.raises(eq.EquipoiseError, match=f"the next state of the last observe was {agent.state}"):
+        with pytest.raises(eq.EquipoiseError, match=f"the next state of the last observe was state {agent.state}"):
             agent.act(other)
 
 

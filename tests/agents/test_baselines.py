@@ -124,5 +124,5 @@ def test_bad_input():
     agent.act(0)
     with pytest.raises(eq.EquipoiseError, match="has not been observed yet"):
         agent.act(0)
-    with pytest.raises(eq.EquipoiseError, match=r"outcomes\[1\]: got 2.0"):
+    with pytest.raises(eq.EquipoiseError, match=r'outcomes, outcome 1 \("loop 1"\): got 2\.0'):
         agent.observe([0, 2], 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,35 +57,48 @@ def best_distributions(order: Ints, lo: Array, hi: Array) -> Array:
     return p
 
 
-def inner_maximum_by_lp(u: Array, lo: Array, hi: Array, together: tuple[Ints, float] | None = None) -> float:
-    """Solve the inner maximum as a linear program; some states ``together`` may have a bound on their sum."""
-    bounds = list(zip(lo.tolist(), hi.tolist(), strict=True))
-    group, bound = ([], 1.0) if together is None else together
-    member = np.isin(np.arange(u.size), group).astype(float)[None]
-    answer = linprog(
-        -u, A_ub=member, b_ub=[bound], A_eq=np.ones((1, u.size)), b_eq=[1.0], bounds=bounds, method="highs"
-    )
-    if not answer.success or answer.fun is None:
-        raise ArithmeticError(answer.message)
-    return -float(answer.fun)
+def inner_maximum_by_duality(u: Array, lo: Array, hi: Array, together: tuple[Ints, float] | None = None) -> float:
+    """max p.u over lo <= p <= hi, in exact arithmetic; some states ``together`` may have a bound on their sum.
+
+    With a price x on the sum of all and y >= 0 on the sum of the group, c(s) = x, or x + y within the group, the
+    maximum is at most
+
+        x + y bound + sum of lo(s) (u(s) - c(s)) + (hi(s) - lo(s)) max(0, u(s) - c(s)),
+
+    and it is the least of these. They are convex and linear between the points where c(s) = u(s), so one where x and
+    x + y are entries of u is the least.
+    """
+    group, bound = (set(), Fraction(1)) if together is None else (set(together[0].tolist()), Fraction(together[1]))
+    values, low, high = ([Fraction(x) for x in part.tolist()] for part in (u, lo, hi))
+
+    def upper(alone: Fraction, grouped: Fraction) -> Fraction:
+        gains = [value - (grouped if s in group else alone) for s, value in enumerate(values)]
+        total = alone + (grouped - alone) * bound
+        return total + sum(gain * (h if gain > 0 else l) for gain, l, h in zip(gains, low, high, strict=True))
+
+    prices = sorted(set(values))
+    return float(min(upper(x, z) for x in prices for z in (prices if group else [x]) if z >= x))
 
 
-def maximum_over_ball_by_lp(u: Array, centre: Array, radius: float) -> float:
-    """max p.u over the distributions p with |p - centre|_1 <= radius: p = centre + more - less."""
-    n = u.size
-    eye = np.eye(n)
-    answer = linprog(
-        -np.concatenate([u, -u]),
-        A_ub=np.vstack([np.ones((1, 2 * n)), np.hstack([-eye, eye])]),
-        b_ub=np.concatenate([[radius], centre]),
-        A_eq=np.concatenate([np.ones(n), -np.ones(n)])[None],
-        b_eq=[1.0 - centre.sum()],
-        bounds=(0, None),
-        method="highs",
-    )
-    if not answer.success or answer.fun is None:
-        raise ArithmeticError(answer.message)
-    return float(centre @ u) - float(answer.fun)
+def maximum_over_ball_by_duality(u: Array, centre: Array, radius: float) -> float:
+    """max p.u over the distributions p with |p - centre|_1 <= radius, in exact arithmetic.
+
+    With p = centre + more - less, less <= centre, a price x on the sum of p and y >= 0 on the distance, the maximum is
+    at most
+
+        centre.u + x (1 - sum of centre) + y radius + sum of centre(s) max(0, x - y - u(s)),   x + y >= max u,
+
+    and it is the least of these. At the least x + y = max u; what is left is convex in z = x - y, and linear between
+    the entries of u, so one of them is the least.
+    """
+    values, middle, reach = [Fraction(x) for x in u.tolist()], [Fraction(x) for x in centre.tolist()], Fraction(radius)
+    top, lacking = max(values), 1 - sum(middle)
+
+    def upper(z: Fraction) -> Fraction:
+        moved = sum(mass * max(value, z) for mass, value in zip(middle, values, strict=True))
+        return moved + (top + z) / 2 * lacking + (top - z) / 2 * reach
+
+    return float(min(upper(z) for z in values))
 
 
 # --- extended value iteration ---

@@ -162,7 +162,9 @@ def test_inner_maximum_against_linear_programs():
                 assert p == pytest.approx(one, abs=1e-14)
                 assert p.sum() == pytest.approx(1)
                 assert np.all((p >= box.lo[pair] - 1e-14) & (p <= box.hi[pair] + 1e-14))
-                assert p @ u == pytest.approx(planner.inner_maximum_by_lp(u, box.lo[pair], box.hi[pair]), abs=1e-8)
+                assert p @ u == pytest.approx(
+                    planner.inner_maximum_by_duality(u, box.lo[pair], box.hi[pair]), abs=1e-12
+                )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -196,7 +198,7 @@ def test_certificate_of_regions():
     plan = planner.extended_value_iteration(r, box.lo, box.hi, n_actions, 1e-6)
     for state, pairs in enumerate(planner.pairs_by_state(n_actions)):
         for action, pair in enumerate(pairs):
-            future = planner.inner_maximum_by_lp(plan.bias, box.lo[pair], box.hi[pair])
+            future = planner.inner_maximum_by_duality(plan.bias, box.lo[pair], box.hi[pair])
             slack = plan.gain + plan.bias[state] - r[pair] - future
             assert slack >= -1e-8
             if plan.policy[state] == action:

@@ -385,7 +385,9 @@ class Agent(Component, abc.ABC):
         whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
         if state != self.state:
             came = "the start" if self.t == 1 else "the next state of the last observe"
-            raise ProtocolError(f"act: got state {state!r}; {came} was {self.state}")
+            raise ProtocolError(
+                f"act: got {self.space.name_state(state)}; {came} was {self.space.name_state(self.state)}"
+            )
 
     def _checked_observation(self, outcomes: ArrayLike, next_state: int) -> tuple[NDArray[np.float64], int]:
         if not self.pending:
@@ -398,7 +400,8 @@ class Agent(Component, abc.ABC):
             raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
         wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))
         if wrong.size:
-            raise ProtocolError(f"outcomes[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
+            k = int(wrong[0])
+            raise ProtocolError(f"outcomes, {self.space.name_outcome(k)}: got {vector[k]}; it must lie in [0, 1]")
         return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
 
 

@@ -48,8 +48,8 @@ def todays(kind: str, saved: Saved) -> Saved:
     }
     if "stream" in header:
         memory["stream"] = header["stream"]
-    told = {name: value for name, value in header.items() if name != "stream"}
-    return _made_today(kind, told, arrays, arrays["memory.clock"], arrays["memory.total"], memory)
+    settings = {name: value for name, value in header.items() if name != "stream"}
+    return _made_today(kind, settings, arrays, arrays["memory.clock"], arrays["memory.total"], memory)
 
 
 def _made_today(
@@ -71,7 +71,7 @@ def _made_today(
 
 
 def _knapsack(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Saved:
-    """The header was that of the agent within; its space was told of null actions, and its mask kept apart."""
+    """The header was that of the inner agent; the mask of its space had null actions in it, the agent's own had not."""
     oracle = _flat(header["oracle"])
     own = {
         "start": header["start"],
@@ -96,7 +96,7 @@ def _trees(arrays: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _flat(value: Any) -> Any:
-    """A description without the level of "arguments", within as well."""
+    """A description without the level of "arguments", nor in the descriptions that it contains."""
     if not isinstance(value, Mapping):
         return value
     if set(value) == {"kind", "arguments"}:

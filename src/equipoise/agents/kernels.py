@@ -37,7 +37,7 @@ from equipoise.oracles.kernels import negate_and_measure
 from equipoise.planning.kernels import iterate, optimistic_rewards
 from equipoise.rewards.norms import distance
 
-_PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call: a good second of planning
+_PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call, about a second of planning; then Python can react to Ctrl-C
 
 
 @inlined
@@ -77,7 +77,7 @@ def threshold_at(machine, rules, t):
 def verdict(counts, pair, drift, threshold, learning):
     """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
     ended = 0
-    if not drift <= threshold:  # so that a drift that is not a number ends the episode, and its plan tells
+    if not drift <= threshold:  # also if the drift is NaN: the episode ends, and the next plan reports theta
         ended |= BY_GRADIENT
     if learning and counts.fresh[pair] >= max(1, counts.visits[pair]):
         ended |= BY_VISITS
@@ -150,7 +150,9 @@ def plan(machine, rules, ended):
         rules.first_pair, region, buffers.reward, tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation,
         buffers.bias, buffers.policy, work,
     ):  # fmt: skip
-        for i in range(memory.stream.shape[0]):  # as if nothing had been drawn
+        for i in range(
+            memory.stream.shape[0]
+        ):  # put the random stream back, so that a second attempt draws the same numbers
             memory.stream[i] = buffers.stream[i]
         return NOT_CONVERGED
     for pair in range(n_pairs):

@@ -99,8 +99,8 @@ class KnapsackAgent(Agent):
         self.null_actions = _checked_nulls(space, null_actions)
         oracle = TunedMirrorDescent(SlackSimplex(), horizon)
         threshold = self.reward.lipschitz
-        told = _with_known_nulls(space, self.null_actions)
-        self._inner = TocUCRL2(told, self.reward, oracle, threshold, delta, confidence, tolerance)
+        informed = _with_known_nulls(space, self.null_actions)
+        self._inner = TocUCRL2(informed, self.reward, oracle, threshold, delta, confidence, tolerance)
         self._total = self._inner._total
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -158,7 +158,13 @@ class KnapsackAgent(Agent):
         return self._inner.theta
 
     def regret(self, best: object) -> float:
-        """T opt(P_C(b)) minus what was earned; `best` is a `KnapsackBenchmark` or a number."""
+        """T opt(P_C(b)) minus what was earned.
+
+        Parameters
+        ----------
+        best : KnapsackBenchmark or float
+            What `solve_knapsack` gives for the same world and budget, or its value.
+        """
         optimum = best if isinstance(best, (int, float)) else getattr(best, "value", None)
         if not isinstance(optimum, (int, float)):
             raise ParameterError(f"best: got {type(best).__name__}; the result of solve_knapsack is needed")
@@ -178,7 +184,7 @@ class KnapsackAgent(Agent):
             self._inner.observe(outcomes, next_state)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
-        """Move the clock; the sums are those of the agent within, and null actions add nothing."""
+        """Move the clock; the inner agent keeps the sums, to which null actions add nothing."""
         self._clock[:] = self.t + 1, after, -1
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
@@ -199,11 +205,11 @@ class KnapsackAgent(Agent):
         self._total = self._inner._total
 
     def memory(self) -> dict[str, Any]:
-        """That of the agent within."""
+        """The memory of the inner agent."""
         return self._inner.memory()
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go on with that. Until it stops, its clock is that of the agent within, which then rests."""
+        """Go on from there. The clock of the inner agent equals its own until it stops, and stands still afterwards."""
         self._inner.restore(memory)
         self._total = self._inner._total
         clock, inner = self._clock, self._inner
@@ -222,8 +228,9 @@ class KnapsackAgent(Agent):
         return self.budget * self.horizon
 
     def _not_null(self, state: int, outcome: NDArray[np.float64]) -> ProtocolError:
+        pair = self.space.pair(state, int(self.null_actions[state]))
         return ProtocolError(
-            f"null_actions: in state {state}, action {self.null_actions[state]} gave {outcome.tolist()}; "
+            f"null_actions: {self.space.name_pair(pair)} gave {outcome.tolist()}; "
             "a null action must yield and consume nothing"
         )
 
@@ -237,20 +244,20 @@ def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[n
         whole = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
         if not whole or not 0 <= action < space.n_actions[state]:
             raise ParameterError(
-                f"null_actions: state {state} has no action {action!r}; its actions are 0 to "
+                f"null_actions: {space.name_state(state)} has no action {action!r}; its actions are 0 to "
                 f"{space.n_actions[state] - 1}"
             )
         pair = space.pair(state, int(action))
         if space.known_mask[pair] and space.known_outcomes[pair].any():
             raise ParameterError(
-                f"null_actions: state {state}, action {action} is known to have the outcomes "
+                f"null_actions: {space.name_pair(pair)} is known to have the outcomes "
                 f"{space.known_outcomes[pair].tolist()}; a null action must yield and consume nothing"
             )
     return np.array(given, dtype=np.int64)
 
 
 def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
-    """The same space, told that null actions have outcomes of zero."""
+    """The same space, in which the outcomes of null actions are known to be zero."""
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
     return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)

@@ -28,7 +28,7 @@ from equipoise.oracles.frame import RewardCalls
 from equipoise.planning.evi import Workspace
 
 # Why a kernel came back.
-DONE: Final = 0  # it did what it was asked to do
+DONE: Final = 0  # all steps were taken
 POOL_FULL: Final = 1  # the pool of successors may be too small for the next observation
 REGION_FULL: Final = 2  # the region is too small for all successors that were seen
 RECORDS_FULL: Final = 3  # the record of episodes is too short for another one

@@ -36,7 +36,13 @@ class Schedule(Component, abc.ABC):
 
     @abc.abstractmethod
     def rule(self, unit: float) -> Rule:
-        """The numbers of the rule; `unit` is its scale by default: L for a threshold, 1 for a tolerance."""
+        """The numbers of the rule.
+
+        Parameters
+        ----------
+        unit : float
+            The scale by default: L for a threshold, 1 for a tolerance.
+        """
 
 
 @final
@@ -50,6 +56,8 @@ class Power(Schedule):
     scale : float, optional
         None: L for a threshold, 1 for a tolerance.
 
+    Examples
+    --------
     >>> Power(-0.5)
     Power(exponent=-0.5, scale=None)
     """
@@ -75,6 +83,11 @@ class Span(Schedule):
     ----------
     factor : float
         1 by default.
+
+    Examples
+    --------
+    >>> Span(0.5)
+    Span(factor=0.5)
     """
 
     def __init__(self, factor: float = 1.0) -> None:

@@ -276,8 +276,8 @@ class TocUCRL2(Agent):
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
         self._be_ready()
         left = self.steps_left_in_phase()
-        asked = steps if left is None else min(steps, left)
-        self.attend_to(run(self._machine, self._rules, asked, budget, rng, sampling_arrays(model)))
+        count = steps if left is None else min(steps, left)
+        self.attend_to(run(self._machine, self._rules, count, budget, rng, sampling_arrays(model)))
 
     # -- for loops written elsewhere ------------------------------------------------------------------
 
@@ -372,7 +372,10 @@ class TocUCRL2(Agent):
         """
         once("agent", _small_run)
         self._lock = threading.Lock()
-        self._clock, self._total = as_plain(memory.clock), memory.total  # the base reads the kernels' own
+        self._clock, self._total = (
+            as_plain(memory.clock),
+            memory.total,
+        )  # `Agent` reads the arrays that the kernels write
         space = self.space
         capacity = max(self.confidence.listed, counts.seen)
         self._machine = Machine(

@@ -63,8 +63,8 @@ def catalogue(
         table = Table(title=name, title_justify="left", box=None, show_header=False, padding=(0, 2, 0, 0))
         for kind, about in kinds.items():
             values = about["parameters"].items()
-            said = ", ".join(f"{word}={value}" for word, value in values)
-            table.add_row(f"[bold]{kind}[/bold]", about["summary"], f"[dim]{said}[/dim]")
+            listing = ", ".join(f"{word}={value}" for word, value in values)
+            table.add_row(f"[bold]{kind}[/bold]", about["summary"], f"[dim]{listing}[/dim]")
         console.print(table)
         console.print()
 

@@ -43,11 +43,11 @@ def describe(
     """
     goal: Any = None
     if study is None and world is not None and reward is None:
-        asked, place = words.notation(world, "--world"), "--"
+        description, place = words.notation(world, "--world"), "--"
     else:
         given, place = words.given(study, problem, world, reward)
-        asked, goal = given.world, given.reward
-    model = make_world(asked, f"{place}world", None if study is None else study.parent)
+        description, goal = given.world, given.reward
+    model = make_world(description, f"{place}world", None if study is None else study.parent)
     data = _world(model) | ({} if goal is None else _reward(make_reward(goal, model, f"{place}reward")))
     if as_json:
         typer.echo(json.dumps(data, indent=1))

@@ -42,9 +42,9 @@ def from_study(source: Path, which: str | None) -> tuple[Problem, str]:
     if which is None and len(titles) == 1:
         which = titles[0]
     if which not in titles:
-        asked = "say which problem with --problem" if which is None else f"--problem: there is no {which!r}"
-        asked += nearest(which, titles) if which is not None else ""
-        raise StudyError(f"{source}: {asked}; it has {', '.join(repr(title) for title in titles)}")
+        complaint = "say which problem with --problem" if which is None else f"--problem: there is no {which!r}"
+        complaint += nearest(which, titles) if which is not None else ""
+        raise StudyError(f"{source}: {complaint}; it has {', '.join(repr(title) for title in titles)}")
     index = titles.index(which)
     return study.problems[index], f"{source}: problems[{index}]."
 

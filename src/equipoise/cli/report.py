@@ -116,9 +116,9 @@ def report(
 
 def _chosen(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
     """The format of the tables or of the figures: what was asked for, or the first of the known."""
-    asked = [one for one in formats if one in known]
-    if asked and folder is None:
-        raise ParameterError(f"--format {asked[0].value}: it is one of {what}; say where to with --{what}")
-    if len(asked) > 1:
-        raise ParameterError(f"--format: got {' and '.join(asked)}; one for the {what} is needed")
-    return (asked or known)[0].value
+    choices = [one for one in formats if one in known]
+    if choices and folder is None:
+        raise ParameterError(f"--format {choices[0].value}: it is one of {what}; say where to with --{what}")
+    if len(choices) > 1:
+        raise ParameterError(f"--format: got {' and '.join(choices)}; one for the {what} is needed")
+    return (choices or known)[0].value

@@ -49,7 +49,7 @@ def run(
     console = Console(stderr=True)
     plan = changed(read_study(study), steps, seeds)
     if cluster is not None:
-        logging.disable()  # what Dask logs as errors is said here in words
+        logging.disable()  # Dask's log entries would repeat the errors that are reported below
     with display(console) as show:
         progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, origin=study, show=show)
     for reason in progress.damaged:

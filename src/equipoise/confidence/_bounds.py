@@ -23,6 +23,7 @@ ETA: Final = 1.1  # the ratio of epochs; between 1.05 and 1.2 the bound hardly c
 _LOG_ETA: Final = math.log(ETA)
 _LOG_PI: Final = math.log(math.pi)
 _NEWTON: Final = 60
+_NEWTON_TOLERANCE: Final = 1e-13  # relative: a smaller step would change the bound by rounding only
 _HALF_ULP: Final = 2.0**-53  # n additions may be off by as many times that part of the sum
 
 
@@ -80,7 +81,7 @@ def _root(k, m, level, start):
         if slope <= 0.0:
             break
         step = (level - k * y - m * math.log1p(-p)) / slope
-        if not step > 1e-13 * (1.0 - y):
+        if not step > _NEWTON_TOLERANCE * (1.0 - y):
             break
         y += step
     return math.exp(y)

@@ -50,7 +50,15 @@ def _missing(delta, pairs, seen, since, bounds):  # type: ignore[no-untyped-def]
 
 @final
 class Adaptive(Elementwise):
-    """Likelihood intervals for probabilities and outcomes, and a bound on the mass never seen."""
+    """Likelihood intervals for probabilities and outcomes, and a bound on the mass never seen.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]), confidence=Adaptive()).confidence.guarantee
+    '1 - delta, for all times at once'
+    """
 
     guarantee = "1 - delta, for all times at once"
     relaxation = 0.9  # the regions of what is certain shrink like 1/n, and are soon all but periodic

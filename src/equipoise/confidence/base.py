@@ -55,7 +55,7 @@ class Confidence(Component, abc.ABC):
 
     @property
     def listed(self) -> int:
-        """How many successors are listed whatever was seen; those seen always have room."""
+        """How many successors are listed whatever was seen; those seen come on top of it."""
         return 0
 
     def first_stream(self) -> NDArray[np.uint64]:
@@ -63,4 +63,10 @@ class Confidence(Component, abc.ABC):
         return np.zeros(1, dtype=np.uint64)
 
     def check(self, space: Space) -> None:
-        """Raise an error if this confidence is not for that space."""
+        """Raise an error if this confidence is not for that space.
+
+        Parameters
+        ----------
+        space : Space
+            What an agent may know of its world.
+        """

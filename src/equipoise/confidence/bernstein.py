@@ -34,7 +34,15 @@ def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # 
 
 @final
 class Bernstein(Elementwise):
-    """The regions of the paper; the default."""
+    """The regions of the paper; the default.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5])).confidence
+    Bernstein()
+    """
 
     guarantee = "1 - delta, for all episodes at once (the paper's lemma 4.1)"
 

@@ -41,7 +41,16 @@ def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # 
 
 @final
 class EmpiricalBernstein(Elementwise):
-    """Time-uniform empirical Bernstein intervals, intersected with Laplace's and the exact ones."""
+    """Time-uniform empirical Bernstein intervals, intersected with Laplace's and the exact ones.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]), confidence=EmpiricalBernstein())
+    >>> agent.confidence.guarantee
+    '1 - delta, for all times at once'
+    """
 
     guarantee = "1 - delta, for all times at once"
     relaxation = 0.9  # the regions of what is certain shrink like 1/n, and are soon all but periodic

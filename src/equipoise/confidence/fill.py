@@ -19,7 +19,7 @@ from equipoise.models.model import Space
 
 @inlined
 def fill(address, task, counts, region, own):
-    """Call the kernel at `address` of a confidence on a region that says nothing yet of sums and balls."""
+    """Call the kernel at `address` of a confidence; `rest_sum` is 1 and `radius` 0 unless it sets them."""
     for pair in range(region.radius.shape[0]):
         region.rest_sum[pair] = 1.0
         region.radius[pair] = 0.0

@@ -46,7 +46,21 @@ def _fill(frame):  # type: ignore[no-untyped-def]
 
 @final
 class Known(Confidence):
-    """Singleton regions, read off `model`."""
+    """Singleton regions: the true transitions and mean outcomes.
+
+    Parameters
+    ----------
+    model : Model
+        The world that the agent knows; its space must be that of the agent.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]), confidence=Known(model), tolerance=1e-9)
+    >>> agent.act(0), round(agent.gain, 9)
+    (0, 0.5)
+    """
 
     guarantee = "certain: the model is known"
     relaxation = 0.5

@@ -28,6 +28,7 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 
+_MOST_SAMPLES: Final = 1000
 _KEY: Final = 0x706F7374  # apart from the streams of worlds with the same seed
 
 
@@ -110,7 +111,7 @@ class PosteriorSampling(Confidence):
         self.prior = real(prior, "prior", error=ParameterError)
         if not 0 < self.prior < np.inf:
             raise ParameterError(f"prior: got {prior}; a number > 0 is needed")
-        self.samples = whole(samples, "samples", 1, 1000, error=ParameterError)
+        self.samples = whole(samples, "samples", 1, _MOST_SAMPLES, error=ParameterError)
         self.seed = whole(seed, "seed", 0, SEEDS, error=ParameterError)
 
     @property

@@ -24,7 +24,40 @@ from numpy.typing import NDArray
 
 
 class Region(NamedTuple):
-    """Bounds on transitions and mean outcomes, for all pairs."""
+    """Bounds on transitions and mean outcomes, for all pairs.
+
+    The module's text says how they are to be read.
+
+    Attributes
+    ----------
+    first : int array, one entry a pair and one more
+        Where the successors of a pair begin.
+    successor : int array
+        The states that are listed.
+    lo, hi : float arrays
+        Bounds on the probability of each that is listed; with a radius, `lo` is the centre of the ball.
+    rest : float array, one entry a pair
+        A bound on the probability of any one state that is not listed.
+    rest_sum : float array, one entry a pair
+        A bound on the probability of all of them together.
+    radius : float array, one entry a pair
+        Of the ball in the 1-norm, where that is the region; 0 where it is the box.
+    v_lo, v_hi : float arrays, one row a pair
+        Bounds on the mean outcomes.
+
+    Examples
+    --------
+    One pair in a world of three states: state 1 follows with probability 0.5 to 0.7, any other with at most 0.4.
+
+    >>> import numpy as np
+    >>> region = Region(
+    ...     first=np.array([0, 1]), successor=np.array([1]), lo=np.array([0.5]), hi=np.array([0.7]),
+    ...     rest=np.array([0.4]), rest_sum=np.ones(1), radius=np.zeros(1),
+    ...     v_lo=np.zeros((1, 2)), v_hi=np.ones((1, 2)),
+    ... )
+    >>> region.successor[region.first[0] : region.first[1]].tolist()
+    [1]
+    """
 
     first: NDArray[np.int64]
     successor: NDArray[np.int64]

@@ -68,6 +68,8 @@ class Scaled(Confidence):
     factor : float
         In (0, 1]; 1 changes nothing.
 
+    Examples
+    --------
     >>> from equipoise.confidence import Bernstein
     >>> Scaled(Bernstein(), 0.1).caveat
     'not covered by the guarantee'

@@ -17,6 +17,8 @@ def bandit(arms: int = 3) -> Model:
     arms : int
         K, at least 1.
 
+    Examples
+    --------
     >>> bandit(2).means.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """

@@ -17,7 +17,7 @@ from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_noise
 from equipoise.models.model import Model
 
-_ROOM = 2**22  # random keys held at once
+_KEYS_AT_ONCE = 2**22  # random keys held in memory together
 
 
 def garnet(
@@ -84,7 +84,7 @@ def _subsets(rng: np.random.Generator, count: int, n: int, m: int) -> NDArray[np
             taken = (chosen[:, :i] == drawn[:, None]).any(axis=1)
             chosen[:, i] = np.where(taken, j, drawn)
         return chosen
-    step = max(1, _ROOM // n)
+    step = max(1, _KEYS_AT_ONCE // n)
     for begin in range(0, count, step):
         keys = rng.random((min(step, count - begin), n))
         chosen[begin : begin + step] = np.argpartition(keys, m - 1, axis=1)[:, :m]

@@ -136,6 +136,8 @@ class Labels:
         outcome : int
             Its number.
 
+        Examples
+        --------
         >>> Labels().outcome(2), Labels(outcomes=["fill rate"]).outcome(0)
         ('2', 'fill rate')
         """
@@ -280,6 +282,8 @@ class Labels:
         content : mapping
             What `stored` returned, after it has been written as JSON and read again.
 
+        Examples
+        --------
         >>> labels = Labels(states=[(0, "a"), 1, "1"], actions=[["go"], ["go", "stay"], [("to", 2)]])
         >>> Labels.from_stored(labels.stored()) == labels
         True

@@ -61,6 +61,16 @@ class Model:
         v, one row a pair.
     labels : Labels
         What its states, actions and outcomes are called; without any, unless they were given.
+    known_mask : numpy.ndarray
+        Of which pairs the agent is told the mean outcomes.
+    first_pair : numpy.ndarray
+        The pairs of state s are those from first_pair[s] to first_pair[s + 1].
+    branch_first, branch_probability, branch_cumulative, branch_next, branch_row, rows : numpy.ndarray
+        What a step draws from. The branches of a pair begin at branch_first[pair]; each has a probability, the sum of
+        it and those before, a next state, and the row of `rows` with its mean outcomes.
+    transition_first, transition_state, transition_probability : numpy.ndarray
+        The distribution of the next state: for each pair, from transition_first[pair] on, the states that can follow,
+        in increasing order, and their probabilities.
 
     Examples
     --------
@@ -263,8 +273,8 @@ class Model:
     @functools.cached_property
     def space(self) -> Space:
         """All that an agent may know of this world."""
-        told = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
-        return Space.of_arrays(self.first_pair, self.start, self.known_mask, told, self.labels)
+        known_outcomes = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, known_outcomes, self.labels)
 
     @functools.cached_property
     def max_successors(self) -> int:
@@ -335,6 +345,15 @@ class Model:
 
         It begins at step `t` in `state`, by default the first step and the start: ``model.world(seed, agent.t,
         agent.state)`` goes on where a simulation with that seed stopped.
+
+        Parameters
+        ----------
+        seed : int or SeedSequence
+            Seeds the world: the same seed gives the same randomness at the same step.
+        t : int
+            The number of the step that is to come next, 1 at the beginning.
+        state : int, optional
+            Where to begin; None: at the start of the model.
         """
         return World(self, seed, t, state)
 

@@ -23,7 +23,7 @@ def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
     """Read distributions and means, one of each an action of a state."""
     states = checked_list(transitions, "transitions")
     S = len(states)
-    told = checked_list(outcomes, "outcomes", S, "state")
+    mean_lists = checked_list(outcomes, "outcomes", S, "state")
     counts: list[int] = []
     nexts: list[Index] = []
     chances: list[Vector] = []
@@ -31,7 +31,7 @@ def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
     K: int | None = None
     for s in range(S):
         rows = checked_list(states[s], f"transitions, {labels.name_state(s)}")
-        values = checked_list(told[s], f"outcomes, {labels.name_state(s)}", len(rows), "action")
+        values = checked_list(mean_lists[s], f"outcomes, {labels.name_state(s)}", len(rows), "action")
         counts.append(len(rows))
         for a, (row, value) in enumerate(zip(rows, values, strict=True)):
             where = labels.name_pair(s, a)

@@ -17,6 +17,8 @@ def ring(length: int) -> Model:
     length : int
         How many states there are, at least 1.
 
+    Examples
+    --------
     >>> ring(3).means.ravel().tolist()
     [1.0, 0.0, 0.0]
     """

@@ -24,6 +24,8 @@ def riverswim(n: int = 6) -> Model:
     n : int
         How many states there are.
 
+    Examples
+    --------
     >>> river = riverswim(4)
     >>> river.transitions()[[river.pair(2, 1)]].toarray().tolist()
     [[0.0, 0.05, 0.6, 0.35]]

@@ -107,10 +107,10 @@ class Space:
         outcomes = np.zeros((first_pair[-1], K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
-        for key, told in (known or {}).items():
+        for key, vector in (known or {}).items():
             pair = checked_pair(key, first_pair, "known", named)
             where = f"known, {named.name_pair(*key)}"
-            mean = checked_numbers(told, where, K, "outcome")
+            mean = checked_numbers(vector, where, K, "outcome")
             wrong = np.flatnonzero(~((mean >= 0.0) & (mean <= 1.0)))
             if wrong.size:
                 k = int(wrong[0])
@@ -179,6 +179,8 @@ class Space:
         state : int
             Its number.
 
+        Examples
+        --------
         >>> Space([1, 1], 1, labels=Labels(states=["idle", "busy"])).name_state(1)
         'state 1 ("busy")'
         """
@@ -192,6 +194,8 @@ class Space:
         pair : int
             Its flat number; of a state and an action, ``space.pair(state, action)``.
 
+        Examples
+        --------
         >>> Space([1, 2], 1, labels=Labels(actions=["wait", "go"])).name_pair(2)
         'state 1, action 1 ("go")'
         """
@@ -206,6 +210,8 @@ class Space:
         outcome : int
             Its number.
 
+        Examples
+        --------
         >>> Space([1], 2, labels=Labels(outcomes=["sales", "waste"])).name_outcome(0)
         'outcome 0 ("sales")'
         """
@@ -234,6 +240,8 @@ class Space:
         other : Space
             The other one; its labels do not count.
 
+        Examples
+        --------
         >>> Space([2, 1], 1).difference(Space([2, 1], 1, start=1))
         'the start is 0 here and 1 there'
         """
@@ -247,8 +255,8 @@ class Space:
         for s, (mine, theirs) in enumerate(zip(self.n_actions, other.n_actions, strict=True)):
             if mine != theirs:
                 return f"{self.name_state(s)} has {mine} actions here and {theirs} there"
-        told = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
-        for pair in np.flatnonzero(told):
+        differing = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
+        for pair in np.flatnonzero(differing):
             here, there = (
                 space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
             )

@@ -56,6 +56,13 @@ class _Search(NamedTuple):
 def is_communicating(model: Model) -> bool:
     """Whether every state can be reached from every other.
 
+    Parameters
+    ----------
+    model : Model
+        The world.
+
+    Examples
+    --------
     >>> from equipoise.models import Model, ring
     >>> is_communicating(ring(3))
     True
@@ -71,6 +78,13 @@ def unreachable(model: Model) -> tuple[int, list[int]] | None:
 
     The start is named if it is such a state, otherwise the lowest one.
 
+    Parameters
+    ----------
+    model : Model
+        The world.
+
+    Examples
+    --------
     >>> from equipoise.models import Model
     >>> unreachable(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     (1, [0])
@@ -87,7 +101,27 @@ def unreachable(model: Model) -> tuple[int, list[int]] | None:
 
 
 def require_communicating(model: Model) -> None:
-    """Raise a `ModelError` that says who cannot reach whom, unless the model is communicating."""
+    """Raise an error that says who cannot reach whom, unless the model is communicating.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+
+    Raises
+    ------
+    ModelError
+        When some state cannot reach another.
+
+    Examples
+    --------
+    >>> from equipoise.models import Model, ring
+    >>> require_communicating(ring(3))
+    >>> require_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
+    Traceback (most recent call last):
+    ...
+    equipoise.errors.ModelError: not communicating: from state 1 no policy reaches state 0
+    """
     split = unreachable(model)
     if split is None:
         return

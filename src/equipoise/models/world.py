@@ -33,6 +33,17 @@ def draws_per_step(model: Model) -> int:
 def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     """Return the world's random stream, positioned before step `t` (the first step is 1).
 
+    Parameters
+    ----------
+    model : Model
+        The world; it decides how many numbers a step consumes.
+    seed : int or SeedSequence
+        Seeds the world: the same seed gives the same randomness at the same step.
+    t : int
+        The step that is to come next.
+
+    Examples
+    --------
     >>> from equipoise.models import riverswim
     >>> model = riverswim(6)
     >>> rng = stream(model, seed=7)
@@ -73,7 +84,7 @@ def transition(world: Sampling, rng: np.random.Generator, pair: int, outcomes: N
     pair : int
         The state-action pair, ``model.first_pair[state] + action``.
     outcomes : numpy.ndarray
-        Room for the K outcomes.
+        Where the K outcomes are written.
     """
     return int(sample(rng, pair, world, outcomes))
 
@@ -81,6 +92,17 @@ def transition(world: Sampling, rng: np.random.Generator, pair: int, outcomes: N
 @final
 class World:
     """A simulator of a model that shows states and outcomes only; made by `Model.world`.
+
+    Parameters
+    ----------
+    model : Model
+        What is simulated; hidden from whoever steps.
+    seed : int or SeedSequence
+        Seeds the world: the same seed gives the same randomness at the same step.
+    t : int
+        The number of the step that is to come next, 1 at the beginning.
+    state : int, optional
+        Where to begin; None: at the start of the model.
 
     Attributes
     ----------
@@ -117,6 +139,11 @@ class World:
 
     def step(self, action: int) -> tuple[NDArray[np.float64], int]:
         """Take an action; return the outcomes and the next state.
+
+        Parameters
+        ----------
+        action : int
+            One of the current state, from 0.
 
         Raises
         ------

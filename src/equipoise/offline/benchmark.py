@@ -24,8 +24,8 @@ from equipoise.rewards.base import Reward, checked_number
 if TYPE_CHECKING:
     import polars
 
-_MARGIN: Final = 1e-2  # of the tolerance: below that no bound is worth a sweep more
-_FINEST: Final = 1e-10  # what is asked of the iterative methods, at most
+_MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
+_FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
 
 
 @final
@@ -59,6 +59,16 @@ class Benchmark:
         How long it all took.
     model, reward : Model, Reward
         What it is the optimum of.
+
+    Examples
+    --------
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Linear
+    >>> best = solve(bandit(2), Linear([0.25, 0.75]))
+    >>> best.status, round(best.value, 6), best.occupancy.round(6).tolist(), best.policy().round(6).tolist()
+    ('optimal', 0.75, [0.0, 1.0], [0.0, 1.0])
+    >>> best.value <= best.dual_value, best.gap == best.dual_value - best.value
+    (True, True)
     """
 
     value: float
@@ -177,7 +187,7 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
 
 
 def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: float | None = None) -> Benchmark:
-    """Recompute both bounds from a claim, whoever made it, and say whether they meet."""
+    """Recompute both bounds from what a solver claims, and say in the status whether they meet."""
     began = time.perf_counter() if began is None else began
     primal = certificate.primal_point(model, reward, claim.occupancy)
     dual: certificate.Dual | None = None

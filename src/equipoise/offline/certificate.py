@@ -41,6 +41,7 @@ from equipoise.offline.program import flow_matrix
 from equipoise.rewards.base import Reward
 
 SPAN: Final = 1e-9  # value iteration stops at this span
+_LEAST: Final = 1e-12  # outcomes at which a gradient is taken that does not exist at 0
 _WORK: Final = 2e8  # sweeps times successors that one bound may cost
 _FIRST_CHUNK: Final = 64
 
@@ -203,8 +204,8 @@ def candidates(reward: Reward, primal: Primal, thetas: tuple[Vector, ...]) -> li
     if reward.smoothness is not None:
         try:
             listed.append(-reward.gradient(primal.outcomes))
-        except RewardError:  # the entropy itself at an outcome of 0: as near to it as makes sense
-            listed.append(-reward.gradient(np.maximum(primal.outcomes, 1e-12)))
+        except RewardError:  # the entropy has no gradient at an outcome of 0: take it close by
+            listed.append(-reward.gradient(np.maximum(primal.outcomes, _LEAST)))
     return listed or [np.zeros(reward.n_outcomes)]
 
 

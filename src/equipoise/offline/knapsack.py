@@ -61,6 +61,18 @@ class KnapsackBenchmark:
         By how much a budget is exceeded, at most (rounding).
     status, residual, residual_l1, tolerance, solver, seconds
         As in `Benchmark`.
+    model : Model
+        What it is the optimum of.
+
+    Examples
+    --------
+    An action that earns 1 and consumes 1, another that does nothing, and a quarter of a unit a step to consume.
+
+    >>> from equipoise.models import Model
+    >>> model = Model.from_arrays([[[1.0], [1.0]]], [[[1.0, 1.0], [0.0, 0.0]]], noise="none")
+    >>> best = solve_knapsack(model, budget=0.25)
+    >>> best.policy().round(9).tolist(), best.theta.round(9).tolist()
+    ([0.25, 0.75], [-1.0, 1.0])
     """
 
     value: float

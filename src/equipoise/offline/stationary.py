@@ -31,6 +31,7 @@ from typing import final
 
 import numpy as np
 
+from equipoise._numbers import counted
 from equipoise._types import Vector
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model
@@ -61,6 +62,20 @@ class Stationary:
         The offline optimum, with its certificate.
     mixing : numpy.ndarray
         The occupancy of the uniformly random policy, positive everywhere.
+    model, reward : Model, Reward
+        What it is about.
+
+    Examples
+    --------
+    One state, two arms: chance alone reaches the balance that no deterministic policy has.
+
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Quadratic
+    >>> best = best_stationary(bandit(2), Quadratic([0.5, 0.5]))
+    >>> round(best.supremum, 6), best.attained, best.deterministic.value
+    (1.0, True, 0.75)
+    >>> best.policy(epsilon=1.0).tolist()
+    [0.5, 0.5]
     """
 
     model: Model
@@ -73,22 +88,46 @@ class Stationary:
     mixing: Vector
 
     def occupancy_at(self, epsilon: float) -> Vector:
-        """Return (1 - epsilon) x* + epsilon u, the stationary occupancy of ``policy(epsilon)``."""
+        """Return (1 - epsilon) x* + epsilon u, the stationary occupancy of ``policy(epsilon)``.
+
+        Parameters
+        ----------
+        epsilon : float
+            The share of the uniformly random policy, in (0, 1].
+        """
         if not 0.0 < epsilon <= 1.0:
             raise ParameterError(f"epsilon: got {epsilon}; it must lie in (0, 1]")
         return (1.0 - epsilon) * self.benchmark.occupancy + epsilon * self.mixing
 
     def policy(self, epsilon: float) -> Vector:
-        """Return the randomised stationary policy, one probability a pair, that has this occupancy."""
+        """Return the randomised stationary policy, one probability a pair, that has this occupancy.
+
+        Parameters
+        ----------
+        epsilon : float
+            The share of the uniformly random policy, in (0, 1].
+        """
         return policy_of(self.model, self.occupancy_at(epsilon))
 
     def outcomes_at(self, epsilon: float) -> Vector:
-        """Return what the average outcomes tend to under ``policy(epsilon)``."""
+        """Return what the average outcomes tend to under ``policy(epsilon)``.
+
+        Parameters
+        ----------
+        epsilon : float
+            The share of the uniformly random policy, in (0, 1].
+        """
         outcomes: Vector = np.clip(self.model.means.T @ self.occupancy_at(epsilon), 0.0, 1.0)
         return outcomes
 
     def value_at(self, epsilon: float) -> float:
-        """Return what g(average outcomes) tends to under ``policy(epsilon)``; the horizon is infinite."""
+        """Return what g(average outcomes) tends to under ``policy(epsilon)``; the horizon is infinite.
+
+        Parameters
+        ----------
+        epsilon : float
+            The share of the uniformly random policy, in (0, 1].
+        """
         return self.reward.value(self.outcomes_at(epsilon))
 
     def __repr__(self) -> str:
@@ -126,6 +165,7 @@ def best_stationary(
     >>> [round(best.value_at(epsilon), 3) for epsilon in (1.0, 0.1, 0.01)]
     [0.893, 0.999, 1.0]
     """
+    limit = counted(limit, "limit", 0, error=ParameterError)
     best = solve(model, reward, tolerance) if benchmark is None else benchmark
     if best.model is not model:
         raise ParameterError("benchmark: it was made for another model")
@@ -154,7 +194,7 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
         visited = np.where(best.occupancy > dust * best.occupancy.max(), best.occupancy, 0.0)
         mass = np.add.reduceat(visited, model.first_pair[:-1])
         policy = policy_of(model, visited)
-        outside = np.flatnonzero(mass == 0.0)  # from there, back to what is visited
+        outside = np.flatnonzero(mass == 0.0)  # in these states the policy is to lead to those that are visited
         policy[mass[model.state_of] == 0.0] = 0.0
         policy[led_to(model, model.first_pair[:-1], np.flatnonzero(mass))[outside]] = 1.0
         ends = [(mass[states].sum(), x) for states, x in long_run(model, policy)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import Entry
 from equipoise._component import Component
-from equipoise._numbers import whole
+from equipoise._numbers import counted
 from equipoise.errors import ParameterError
 from equipoise.oracles.theory import OracleTheory
 from equipoise.rewards.base import Reward
@@ -77,15 +77,33 @@ class Oracle(Component, abc.ABC):
 
     @abc.abstractmethod
     def check(self, reward: Reward) -> None:
-        """Raise `OracleError` if this oracle does not fit the reward."""
+        """Raise `OracleError` if this oracle does not fit the reward.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     @abc.abstractmethod
     def first_theta(self, reward: Reward) -> NDArray[np.float64]:
-        """theta_1."""
+        """theta_1.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     @abc.abstractmethod
     def kernel(self, reward: Reward) -> OracleKernel:
-        """The compiled step for this reward."""
+        """The compiled step for this reward.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     @property
     def theory(self) -> OracleTheory:
@@ -98,17 +116,30 @@ class Oracle(Component, abc.ABC):
         return None
 
     def phase(self, index: int) -> Phase:  # noqa: ARG002
-        """Phase number `index`, from 1."""
+        """One phase.
+
+        Parameters
+        ----------
+        index : int
+            Its number, from 1.
+        """
         return Phase(self, None, 1.0, True)
 
     def phases(self, steps: int) -> Iterator[tuple[Phase, int]]:
         """The phases within the first `steps` steps, with the steps that each takes.
 
+        Parameters
+        ----------
+        steps : int
+            At least 1.
+
+        Examples
+        --------
         >>> from equipoise.oracles import Box, Doubling
         >>> [taken for _, taken in Doubling(Box()).phases(10)]
         [2, 4, 4]
         """
-        left, index = whole(steps, "steps", 1, error=ParameterError), 0
+        left, index = counted(steps, "steps", 1, error=ParameterError), 0
         while left > 0:
             index += 1
             phase = self.phase(index)

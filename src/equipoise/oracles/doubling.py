@@ -37,6 +37,14 @@ class Doubling(Oracle):
         To fit the reward's norm.
     inherit : bool
         Whether a mega-episode keeps the counts of the one before.
+
+    Examples
+    --------
+    Mega-episode h has 2^h steps and the share 2^-h of delta.
+
+    >>> from equipoise.oracles import EuclideanBall
+    >>> [(phase.length, taken, phase.share) for phase, taken in Doubling(EuclideanBall()).phases(10)]
+    [(2, 2, 0.5), (4, 4, 0.25), (8, 4, 0.125)]
     """
 
     def __init__(self, mirror_map: MirrorMap, inherit: bool = False) -> None:

@@ -36,7 +36,14 @@ def _descend(frame):  # type: ignore[no-untyped-def]
 
 @final
 class TunedGradientDescent(Oracle):
-    """Projected gradient descent on the dual, with step L / (||1|| t^(2/3))."""
+    """Projected gradient descent on the dual, with step L / (||1|| t^(2/3)).
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Balance
+    >>> TunedGradientDescent().first_theta(Balance([0.5, 0.5])).tolist()
+    [0.0, 0.0]
+    """
 
     def check(self, reward: Reward) -> None:
         """A reward that is Lipschitz in the Euclidean norm, with a finite constant, is needed."""

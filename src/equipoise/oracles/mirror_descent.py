@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import whole
+from equipoise._numbers import counted
 from equipoise.errors import OracleError, ParameterError
 from equipoise.oracles.base import Oracle, OracleKernel
 from equipoise.oracles.mirror_maps import MirrorMap
@@ -34,13 +34,19 @@ class TunedMirrorDescent(Oracle):
         `EuclideanBall`, `Box`, `SignedSimplex`, `SlackSimplex` or `CrossPolytope`, to fit the reward's norm.
     horizon : int
         T.
+
+    Examples
+    --------
+    >>> from equipoise.oracles import EuclideanBall
+    >>> TunedMirrorDescent(EuclideanBall(), horizon=1e5).horizon
+    100000
     """
 
     def __init__(self, mirror_map: MirrorMap, horizon: int) -> None:
         if not isinstance(mirror_map, MirrorMap):
             raise OracleError(f"mirror_map: got {mirror_map!r}; a MirrorMap is needed, such as EuclideanBall()")
         self.mirror_map = mirror_map
-        self._horizon = whole(horizon, "horizon", 1, error=OracleError)
+        self._horizon = counted(horizon, "horizon", 1, error=OracleError)
 
     @property
     def horizon(self) -> int:

@@ -85,29 +85,69 @@ class MirrorMap(Component, abc.ABC):
 
     @abc.abstractmethod
     def radius(self, reward: Reward) -> float:
-        """L', the root of the range of F."""
+        """L', the root of the range of F.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     @abc.abstractmethod
     def first_theta(self, reward: Reward) -> NDArray[np.float64]:
-        """The minimiser of F."""
+        """The minimiser of F.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     @abc.abstractmethod
     def params(self, reward: Reward, eta: float) -> NDArray[np.float64]:
-        """The constants of the compiled step."""
+        """The constants of the compiled step.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        eta : float
+            The learning rate.
+        """
 
     def scratch(self, reward: Reward) -> int:
-        """How many numbers the step needs for the moment: K, for the maximiser of the conjugate."""
+        """How many numbers the step needs for the moment: K, for the maximiser of the conjugate.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
         return reward.n_outcomes
 
     def check(self, reward: Reward) -> None:
-        """Raise `OracleError` unless the map fits the reward's norm."""
+        """Raise `OracleError` unless the map fits the reward's norm.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
         if reward.norm != self.norm or not np.isfinite(reward.lipschitz):
             raise self._mismatch(
                 reward, f"is for rewards that are Lipschitz in the {self.norm}-norm", f"declares the {reward.norm}-norm"
             )
 
     def eta(self, reward: Reward, horizon: int) -> float:
-        """The learning rate L' / (||1_K|| T^{2/3})."""
+        """The learning rate L' / (||1_K|| T^{2/3}).
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        horizon : int
+            T.
+        """
         return float(self.radius(reward) / (ones(reward.n_outcomes, reward.norm) * horizon ** (2.0 / 3.0)))
 
     def _mismatch(self, reward: Reward, needs: str, has: str) -> OracleError:
@@ -118,7 +158,15 @@ class MirrorMap(Component, abc.ABC):
 
 @final
 class EuclideanBall(MirrorMap):
-    """F_2: gradient descent with lazy projection."""
+    """F_2: gradient descent with lazy projection.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Balance
+    >>> reward = Balance([0.5, 0.5])
+    >>> EuclideanBall().radius(reward) == reward.lipschitz / 2**0.5
+    True
+    """
 
     norm = 2.0
     step = _in_the_ball
@@ -138,7 +186,15 @@ class EuclideanBall(MirrorMap):
 
 @final
 class Box(MirrorMap):
-    """|theta|^2/2 on the box [-L, L]^K, the dual ball of the 1-norm."""
+    """|theta|^2/2 on the box [-L, L]^K, the dual ball of the 1-norm.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Linear
+    >>> reward = Linear([0.5, -2.0], norm=1)
+    >>> reward.lipschitz, Box().radius(reward)
+    (2.0, 2.0)
+    """
 
     norm = 1.0
     step = _in_the_box
@@ -164,7 +220,13 @@ class _Entropic(MirrorMap):
 
     @abc.abstractmethod
     def vertices(self, reward: Reward) -> Vertices:
-        """The simplex that holds the supergradients of the reward."""
+        """The simplex that holds the supergradients of the reward.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        """
 
     def scratch(self, reward: Reward) -> int:
         """The maximiser of the conjugate, and a weight for each vertex."""
@@ -195,6 +257,12 @@ class SignedSimplex(_Entropic):
     """F_inf with the sign put right: theta = -L times softmax weights.
 
     For rewards whose supergradients are non-negative and sum to L, such as `BottomSum`.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import BottomSum
+    >>> SignedSimplex().first_theta(BottomSum(4, 2)).tolist()
+    [-0.5, -0.5, -0.5, -0.5]
     """
 
     def check(self, reward: Reward) -> None:
@@ -215,6 +283,12 @@ class SlackSimplex(_Entropic):
 
     This is what `Knapsack` needs: its first component is fixed, and the prices of the resources sum to at
     most 2/b.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Knapsack
+    >>> SlackSimplex().first_theta(Knapsack(3, 0.5)).round(6).tolist()
+    [-1.0, 1.333333, 1.333333]
     """
 
     def check(self, reward: Reward) -> None:
@@ -234,7 +308,15 @@ class SlackSimplex(_Entropic):
 
 @final
 class CrossPolytope(_Entropic):
-    """Multiplicative weights on +-L e_k, the whole dual ball of the infinity norm: fits any such reward."""
+    """Multiplicative weights on +-L e_k, the whole dual ball of the infinity norm: fits any such reward.
+
+    Examples
+    --------
+    >>> from equipoise.rewards import Linear
+    >>> reward = Linear([0.5, -2.0], norm=float("inf"))
+    >>> len(CrossPolytope().vertices(reward).scale), CrossPolytope().first_theta(reward).tolist()
+    (4, [0.0, 0.0])
+    """
 
     def vertices(self, reward: Reward) -> Vertices:
         """+L e_k and -L e_k."""

@@ -36,7 +36,7 @@ class Case(NamedTuple):
 
 def cases(random: int) -> list[Case]:
     """Named worlds with each kind of oracle, and so many random ones."""
-    found = [
+    listed = [
         Case("bandit(3), Quadratic", bandit(3), Quadratic([1 / 3] * 3)),
         Case("star(3, 4), Quadratic", star(3, 4), Quadratic([1 / 3] * 3)),
         Case("star(2, 2), Balance, TGD", star(2, 2), Balance([0.5, 0.5]), TunedGradientDescent()),
@@ -46,5 +46,5 @@ def cases(random: int) -> list[Case]:
     ]
     for seed in range(random):
         model = garnet(5, 2, 3, 2, seed=seed)
-        found.append(Case(f"garnet, seed {seed}, Quadratic", model, Quadratic([0.7, 0.7])))
-    return found
+        listed.append(Case(f"garnet, seed {seed}, Quadratic", model, Quadratic([0.7, 0.7])))
+    return listed

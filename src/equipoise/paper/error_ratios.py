@@ -11,6 +11,8 @@ constants are those of a worst case.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from equipoise.paper.analysis_cases import Case, cases
@@ -18,6 +20,8 @@ from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.theory.decomposition import decompose
 from equipoise.theory.facts import Facts, Setting
 from equipoise.theory.sums import Errors, errors
+
+_ROUNDING: Final = 1e-9  # a step: sums that are smaller are taken for zero
 
 
 def check_sums(statement: Statement, size: Size, terms: tuple[str, ...]) -> Checked:
@@ -50,8 +54,8 @@ def check_sums(statement: Statement, size: Size, terms: tuple[str, ...]) -> Chec
 def _ratios(case: Case, term: str, steps: int) -> tuple[list[int], list[float]]:
     """The running sum over its bound, at forty times; a term that is nothing has a ratio of 0."""
     agent = case.agent()
-    found = decompose(case.model, agent, steps, seed=1)
-    column = found.left if term == "left" else found.total[:, Errors._fields.index(term)]
+    terms = decompose(case.model, agent, steps, seed=1)
+    column = terms.left if term == "left" else terms.total[:, Errors._fields.index(term)]
     sums = np.cumsum(column) if term == "left" else column
     facts, setting = Facts.of(case.model), Setting.of(agent)
     times = np.unique(np.geomspace(1, steps, 40).astype(int)).tolist()
@@ -60,7 +64,7 @@ def _ratios(case: Case, term: str, steps: int) -> tuple[list[int], list[float]]:
         bound = errors(facts, setting, T)
         limit = bound.total if term == "left" else getattr(bound, term)
         measured = float(sums[T - 1])
-        ratios.append(0.0 if abs(measured) <= 1e-9 * T else measured / limit if limit else np.inf)
+        ratios.append(0.0 if abs(measured) <= _ROUNDING * T else measured / limit if limit else np.inf)
     return times, ratios
 
 

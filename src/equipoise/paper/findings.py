@@ -15,13 +15,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, final
 
+_TINY: Final = 1e-300  # in the place of zero, where a difference is divided by the numbers that it is of
 LEVEL: Final = 0.999
 """Of the interval around every number that is an estimate."""
 
 
 @final
 class Size(enum.Enum):
-    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour."""
+    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour.
+
+    Examples
+    --------
+    >>> Size("full") is Size.FULL
+    True
+    """
 
     QUICK = "quick"
     FULL = "full"
@@ -29,6 +36,13 @@ class Size(enum.Enum):
     def pick(self, quick: int, full: int) -> int:
         """A number for either size.
 
+        Parameters
+        ----------
+        quick, full : int
+            What a check wants of either.
+
+        Examples
+        --------
         >>> Size.QUICK.pick(10, 1000)
         10
         """
@@ -52,6 +66,13 @@ class Statement:
         What is true instead; empty if it holds as written.
     erratum : int or None
         Its number in docs/paper.md.
+
+    Examples
+    --------
+    >>> from equipoise.paper import CHECKS
+    >>> slack = Statement("benchmark", "Theorem 2.2", "The optimum is one", "E[g] - opt <= 2 L D ||1|| / T")
+    >>> slack.name in CHECKS, slack.correction
+    (True, '')
     """
 
     name: str
@@ -67,6 +88,23 @@ class Statement:
 class Finding:
     """A number that was measured, and what it must not be above (or below).
 
+    Attributes
+    ----------
+    instance : str
+        Where it was measured.
+    measured, bound : float
+        The number, and what it is compared with.
+    relation : "<=" or ">="
+        How the number should stand to the bound.
+    error : float
+        What is allowed for chance or rounding, in favour of the statement.
+    reached : bool
+        Whether the measurement went far enough to decide.
+    note : str
+        What the number is, if that needs a word.
+
+    Examples
+    --------
     >>> Finding("star", measured=0.3, bound=0.5).verdict, Finding("star", 0.6, 0.5, error=0.2).verdict
     ('holds', 'holds')
     >>> Finding("star", 0.3, 0.5, relation=">=").verdict
@@ -94,7 +132,22 @@ class Finding:
 @final
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A chart, as a Vega-Lite specification without width or colours of its own, and what it shows."""
+    """A chart and what it shows.
+
+    Attributes
+    ----------
+    title : str
+        Above the chart.
+    caption : str
+        Below it.
+    chart : dict
+        A Vega-Lite specification, which leaves width and colours to the page.
+
+    Examples
+    --------
+    >>> Picture("Regret", "It falls.", {"mark": "line"}).chart["mark"]
+    'line'
+    """
 
     title: str
     caption: str
@@ -116,6 +169,13 @@ class Checked:
         Its correction; empty if it needs none.
     pictures : tuple of Picture
         What it looks like.
+
+    Examples
+    --------
+    >>> statement = Statement("mine", "Lemma 1", "It is small", "x <= 1", correction="x <= 2")
+    >>> above, below = Finding("star", 1.5, 1.0), Finding("star", 1.5, 2.0)
+    >>> Checked(statement, (above,)).verdict, Checked(statement, (above,), corrected=(below,)).verdict
+    ('fails', 'holds as corrected')
     """
 
     statement: Statement
@@ -139,14 +199,21 @@ class Checked:
 def nearest(findings: Sequence[Finding]) -> Finding:
     """The finding that comes nearest to its bound, or is furthest beyond it.
 
+    Parameters
+    ----------
+    findings : sequence of Finding
+        At least one; those that were not reached come last.
+
+    Examples
+    --------
     >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance
     'b'
     """
 
     def spare(finding: Finding) -> float:
         sign = 1.0 if finding.relation == "<=" else -1.0
-        room = sign * (finding.bound - finding.measured) + finding.error
-        return room / max(abs(finding.bound), abs(finding.measured), 1e-300)
+        margin = sign * (finding.bound - finding.measured) + finding.error
+        return margin / max(abs(finding.bound), abs(finding.measured), _TINY)
 
     return min(findings, key=lambda finding: (not finding.reached, spare(finding)))
 

@@ -194,19 +194,19 @@ class _Worst(NamedTuple):
 
 def findings(runs: Iterable[tuple[Case, Episodes]], label: str, count: Count, bound: Bound) -> list[Finding]:
     """One for each kind of case: where, of all its runs and all T, the count comes closest to its bound."""
-    found: dict[str, tuple[int, _Worst]] = {}
+    worst_of: dict[str, tuple[int, _Worst]] = {}
     for case, episodes in runs:
         times, counts = count(episodes, case.steps)
-        made, worst = found.get(case.kind, (0, _Worst(0.0, 0.0, 1.0, 1)))
+        made, worst = worst_of.get(case.kind, (0, _Worst(0.0, 0.0, 1.0, 1)))
         if times.size:
             limits = bound(case, times.astype(np.float64))
             at = int(np.argmax(counts / limits))
             here = _Worst(float(counts[at] / limits[at]), float(counts[at]), float(limits[at]), int(times[at]))
             worst = max(worst, here)
-        found[case.kind] = made + 1, worst
+        worst_of[case.kind] = made + 1, worst
     return [
         Finding(f"{label}, {kind}, T = {worst.T}", worst.measured, worst.bound, note=f"closest in {made} runs, all T")
-        for kind, (made, worst) in found.items()
+        for kind, (made, worst) in worst_of.items()
     ]
 
 
@@ -217,8 +217,10 @@ def picture(model: Model, reward: Reward, oracle: Oracle, steps: int, bound: Bou
         case = Case("", model, reward, oracle, share * reward.lipschitz, 0.05, steps, 0)
         starts = case.episodes().start
         T = np.unique(np.geomspace(1, steps, 40).astype(np.int64))
-        found = np.searchsorted(starts, T, side="right")
-        for t, count, limit in zip(T.tolist(), found.tolist(), bound(case, T.astype(np.float64)).tolist(), strict=True):
+        counts = np.searchsorted(starts, T, side="right")
+        for t, count, limit in zip(
+            T.tolist(), counts.tolist(), bound(case, T.astype(np.float64)).tolist(), strict=True
+        ):
             rows += [
                 {"T": t, "episodes": count, "Q": name, "line": "episodes"},
                 {"T": t, "episodes": limit, "Q": name, "line": "bound"},

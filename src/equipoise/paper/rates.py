@@ -51,10 +51,12 @@ from equipoise.theory.regret import oracle_term
 TOLERANCE: Final = 1e-6
 """Of the planner when the model is known; erratum 9 says why it must be small."""
 _DELTA: Final = 0.05
+_WINDOW: Final = 100  # the slope is that from T over this number to T: two decades
 _FROM: Final = 10  # the plateau is looked for from here on
 REACHED: Final = 0.25  # of the plateau
 SHARES: Final = 10.0 ** np.arange(-2.0, 3.01, 0.5)  # of Q in L
-_EXACT: Final = Planner(warm_start=True, relaxation=1.0)  # the star has loops: no relaxation is needed
+# The loops of the star make it aperiodic: value iteration converges on it without relaxation.
+_EXACT: Final = Planner(warm_start=True, relaxation=1.0)
 
 
 @final
@@ -95,24 +97,24 @@ def curve(instance: Instance) -> Curve:
     return Curve(runs[0].t, np.array([run.regret(best) for run in runs]))
 
 
-def rate(name: str, found: Curve, exponent: float, *, known: bool = False, inside: float = 0.0) -> Finding:
+def rate(name: str, measured: Curve, exponent: float, *, known: bool = False, inside: float = 0.0) -> Finding:
     """The slope of the last two decades against the theorem's; `inside` is what multiplies T in a logarithm."""
-    last = int(found.t[-1])
-    start = last // 100
-    mean = found.regret.mean(axis=0)
-    plateau = float(mean[found.t >= _FROM].max())
-    share = float(mean[found.t == start][0]) / plateau
+    last = int(measured.t[-1])
+    start = last // _WINDOW
+    mean = measured.regret.mean(axis=0)
+    plateau = float(mean[measured.t >= _FROM].max())
+    share = float(mean[measured.t == start][0]) / plateau
     limit = -exponent
     if inside:
-        limit += 0.5 * math.log(math.log(inside * last) / math.log(inside * start)) / math.log(100.0)
-    each = np.array([_slope(found.t[found.t >= start], row[found.t >= start]) for row in found.regret])
+        limit += 0.5 * math.log(math.log(inside * last) / math.log(inside * start)) / math.log(_WINDOW)
+    each = np.array([_slope(measured.t[measured.t >= start], row[measured.t >= start]) for row in measured.regret])
     return Finding(
         f"{name}, T = 10^{round(math.log10(last))}",
         float(each.mean()),
         limit * (1.0 - min(share, REACHED if known else 1.0)),
         error=half_width(each),
         reached=known or share <= REACHED,
-        note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/100 is {share:.2g} of its plateau",
+        note=f"{each.size} seed{'s' * (each.size > 1)}; regret at T/{_WINDOW} is {share:.2g} of its plateau",
     )
 
 
@@ -142,13 +144,13 @@ def check_rate(
     """
     curves = [(instance, curve(instance)) for instance in (*known, *learned)]
     slopes = [
-        rate(instance.name, found, exponent, known=instance.known, inside=sizes(instance) if logarithm else 0.0)
-        for instance, found in curves
+        rate(instance.name, measured, exponent, known=instance.known, inside=sizes(instance) if logarithm else 0.0)
+        for instance, measured in curves
     ]
     constants = [within_constants(*pair) for pair in curves[: len(known)]]
     first = known[0]
     power, inside, thresholds = by_threshold(Instance("star, known", first.model, first.reward, narrow, known=True))
-    named = [(instance.name, found) for instance, found in curves]
+    named = [(instance.name, measured) for instance, measured in curves]
     drawn = picture(statement.title, named, f"−1/{round(1.0 / exponent)}")
     return Checked(statement, (*slopes, *constants, power, inside), (), (drawn, thresholds))
 
@@ -158,11 +160,11 @@ def sizes(instance: Instance) -> float:
     return instance.model.n_outcomes * instance.model.n_pairs / _DELTA
 
 
-def within_constants(instance: Instance, found: Curve) -> Finding:
+def within_constants(instance: Instance, measured: Curve) -> Finding:
     """Regret against the bound with the constants of the proof, where it comes closest; model known, nothing random."""
-    limit = np.array([known_bound(instance, instance.reward.lipschitz, int(t)) for t in found.t])
-    at = int(np.argmax(found.regret[0] / limit))
-    return Finding(f"{instance.name}, regret at T = {found.t[at]}", float(found.regret[0, at]), float(limit[at]))
+    limit = np.array([known_bound(instance, instance.reward.lipschitz, int(t)) for t in measured.t])
+    at = int(np.argmax(measured.regret[0] / limit))
+    return Finding(f"{instance.name}, regret at T = {measured.t[at]}", float(measured.regret[0, at]), float(limit[at]))
 
 
 def known_bound(instance: Instance, threshold: float, T: int) -> float:
@@ -207,8 +209,8 @@ def picture(title: str, curves: Sequence[tuple[str, Curve]], exponent: str) -> P
     """Mean regret of all instances against t."""
     rows = [
         {"instance": name, "t": int(t), "regret": float(value)}
-        for name, found in curves
-        for t, value in zip(found.t[::2], found.regret.mean(axis=0)[::2], strict=True)
+        for name, measured in curves
+        for t, value in zip(measured.t[::2], measured.regret.mean(axis=0)[::2], strict=True)
         if value > 0 and t >= _FROM
     ]
     axes = {
@@ -223,7 +225,7 @@ def picture(title: str, curves: Sequence[tuple[str, Curve]], exponent: str) -> P
 def _slope(x: NDArray[np.float64] | NDArray[np.int64], y: NDArray[np.float64]) -> float:
     taken = y > 0.0
     if taken.sum() < 2:
-        return -math.inf  # no regret to speak of
+        return -math.inf  # fewer than two positive regrets: nothing is left that could fall more slowly
     return log_slope(x[taken], y[taken])
 
 

@@ -21,7 +21,24 @@ Told = Callable[[str, "Outcome | None"], None]
 @final
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A check that has run: what it says, or how it failed to say anything, and how long it took."""
+    """A check that has run.
+
+    Attributes
+    ----------
+    name : str
+        Of the check.
+    checked : Checked or None
+        What it says; None if it ended in an error.
+    error : str
+        The traceback of the error; empty if there was none.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> Outcome("growth", None, "Traceback ...", 0.1).verdict
+    'error'
+    """
 
     name: str
     checked: Checked | None
@@ -49,6 +66,21 @@ def run_checks(
         How many at a time.
     told : function, optional
         Called with a name when a check is submitted, and again with its outcome.
+
+    Raises
+    ------
+    ParameterError
+        When there is no check of that name.
+
+    Examples
+    --------
+    Each check runs in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
+    A name is looked up before anything runs:
+
+    >>> run_checks(["growht"])
+    Traceback (most recent call last):
+    ...
+    equipoise.errors.ParameterError: 'growht' is no check of the paper (did you mean 'growth'?); there are ...
     """
     chosen = list(CHECKS) if names is None else list(names)
     for name in chosen:
@@ -75,7 +107,20 @@ def run_checks(
 
 
 def run_check(name: str, size: Size) -> Outcome:
-    """Run one check here; an error of any kind is an outcome too."""
+    """Run one check in this process; an error of any kind is an outcome too.
+
+    Parameters
+    ----------
+    name : str
+        Of `CHECKS`.
+    size : Size
+        How much work to do.
+
+    Examples
+    --------
+    >>> run_check("growth", Size.QUICK).verdict
+    'holds'
+    """
     began = time.perf_counter()
     try:
         checked, error = CHECKS[name](size), ""

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._numbers import real, whole
+from equipoise._numbers import counted, real
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
 from equipoise.planning.kernels import iterate
@@ -30,7 +30,7 @@ _ROUNDING: Final = 1e-9
 CERTIFICATE: Final = np.dtype(
     [
         ("gain", np.float64),  # the largest entry of the last difference
-        ("span", np.float64),  # that minus the smallest
+        ("span", np.float64),  # the largest entry minus the smallest
         ("sweeps", np.int64),  # how many there were
     ]
 )
@@ -74,7 +74,35 @@ def workspace(n_states: int) -> Workspace:
 
 
 class Plan(NamedTuple):
-    """A policy with its certificate."""
+    """A policy with its certificate.
+
+    Attributes
+    ----------
+    policy : int array, one entry a state
+        The action to take.
+    gain : float
+        The largest entry of the last difference: the optimistic gain, from above.
+    bias : float array, one entry a state
+        The value before the last sweep.
+    span : float
+        Of the last difference; at most the tolerance.
+    sweeps : int
+        How many it took.
+
+    Examples
+    --------
+    One state with two actions, the second of which pays more.
+
+    >>> import numpy as np
+    >>> region = Region(
+    ...     first=np.array([0, 1, 2]), successor=np.array([0, 0]),
+    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), rest_sum=np.ones(2), radius=np.zeros(2),
+    ...     v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
+    ... )
+    >>> plan = extended_value_iteration([0, 2], region, [0.25, 0.75], tolerance=1e-9)
+    >>> plan.policy.tolist(), plan.gain, plan.sweeps
+    ([1], 0.75, 1)
+    """
 
     policy: NDArray[np.int64]
     gain: float
@@ -143,7 +171,7 @@ def extended_value_iteration(
     n_states, n_pairs = pairs.size - 1, int(pairs[-1])
     rewards = _vector(reward, "reward", np.float64, n_pairs)
     start = np.zeros(n_states) if bias is None else _vector(bias, "bias", np.float64, n_states)
-    limit = whole(limit, "limit", 1, error=ParameterError)
+    limit = counted(limit, "limit", 1, error=ParameterError)
     tolerance = real(tolerance, "tolerance", error=ParameterError)
     relaxation = real(relaxation, "relaxation", error=ParameterError)
     if not tolerance >= 0:

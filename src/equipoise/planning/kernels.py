@@ -155,7 +155,7 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
     best = order[0]
     value = 0.0
     excess = -1.0
-    most = 1.0  # that the best state can still be given
+    most = 1.0  # the probability that the best state can still be given
     for i in range(begin, end):
         value += centre[i] * u[successor[i]]
         excess += centre[i]
@@ -239,7 +239,7 @@ def iterate(first_pair, region, reward, tolerance, limit, relaxation, u, policy,
         if 0.0 <= largest - smallest <= tolerance:
             return True
         if not largest - smallest < np.inf or largest < smallest:
-            return False  # something is not a number: no sweep will mend that
+            return False  # a reward, a bound or a bias is not finite: more sweeps would not converge either
         base = np.inf
         for s in range(n_states):
             u[s] += relaxation * (u_next[s] - u[s])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from equipoise._component import Component
-from equipoise._numbers import real, whole
+from equipoise._numbers import counted, real
 from equipoise.errors import ParameterError
 from equipoise.planning.evi import SWEEP_LIMIT
 
@@ -26,6 +26,11 @@ class Planner(Component):
         regions may be periodic.
     limit : int
         Sweeps before a plan is given up with `ConvergenceError`.
+
+    Examples
+    --------
+    >>> Planner(warm_start=True, limit=1e5)
+    Planner(warm_start=True, relaxation=None, limit=100000)
     """
 
     only_kind: ClassVar[bool] = True
@@ -37,7 +42,7 @@ class Planner(Component):
     def __post_init__(self) -> None:
         # coerced, because a kernel is compiled anew for an argument of another type
         object.__setattr__(self, "warm_start", bool(self.warm_start))
-        object.__setattr__(self, "limit", whole(self.limit, "limit", 1, error=ParameterError))
+        object.__setattr__(self, "limit", counted(self.limit, "limit", 1, error=ParameterError))
         if self.relaxation is not None:
             object.__setattr__(self, "relaxation", real(self.relaxation, "relaxation", error=ParameterError))
             if not 0 < self.relaxation <= 1:

@@ -28,9 +28,10 @@ from equipoise.rewards.norms import dual, ones
 SLACK: Final = 1e-9
 _GUARD: Final = 8  # numbers before and after a kernel's vectors that must stay as they are
 _MARK: Final = -1234.5
+_NEARBY: Final = 1e-3  # how far, at most, a coordinate of a neighbouring point is away
 _BEYOND: Final = 2.0  # how far outside the dual ball theta is tried, in multiples of L
 _TIES: Final = 4.0  # some coordinates are multiples of a quarter, so that they are often equal
-_TIME: Final = 1000  # shown to kernels that should not care
+_TIME: Final = 1000  # the time that kernels are given whose values must not depend on it
 
 
 class Samples(NamedTuple):
@@ -245,7 +246,7 @@ def box_points(rng: np.random.Generator, samples: int, size: int) -> Vector:
     faces = np.where(rng.random(shape) < 0.5, np.round(_TIES * faces) / _TIES, faces)
     vertices = np.round(rng.random(shape))
     vertices[0], vertices[1:2] = 0.0, 1.0
-    moves = 1e-3 * rng.random(shape)
+    moves = _NEARBY * rng.random(shape)
     moves[::2] *= (np.arange(size) == rng.integers(size, size=shape[0])[:, None])[::2]
     centres = np.where(np.arange(shape[0])[:, None] % 4 < 2, vertices, inside)
     return rng.permutation(np.concatenate((inside, faces, vertices, np.abs(centres - moves))))

@@ -146,26 +146,62 @@ class Reward(Component, abc.ABC):
 
     @abc.abstractmethod
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
-        """g(w) as a concave cvxpy expression of a vector expression `w`, for the offline program."""
+        """g(w) as a concave cvxpy expression, for the offline program.
+
+        Parameters
+        ----------
+        w : cvxpy.Expression
+            A vector of K.
+        """
 
     def at(self, t: int) -> Reward:  # noqa: ARG002
-        """Return the reward in force at time `t`; itself, unless the reward changes with time."""
+        """Return the reward in force at one time; itself, unless the reward changes with time.
+
+        Parameters
+        ----------
+        t : int
+            The time, from 1.
+        """
         return self
 
     def value(self, w: ArrayLike) -> float:
-        """g(w)."""
+        """g(w).
+
+        Parameters
+        ----------
+        w : array-like
+            A point of [0,1]^K.
+        """
         return float(self._call(self.kernels.value, w, "w", 1)[0])
 
     def gradient(self, w: ArrayLike) -> Vector:
-        """A supergradient of g at w."""
+        """A supergradient of g at w.
+
+        Parameters
+        ----------
+        w : array-like
+            A point of [0,1]^K.
+        """
         return self._call(self.kernels.gradient, w, "w", self.n_outcomes)
 
     def conjugate_argmax(self, theta: ArrayLike) -> Vector:
-        """A maximiser of g(w) + theta.w over [0,1]^K, which is a gradient of g* at theta."""
+        """A maximiser of g(w) + theta.w over [0,1]^K, which is a gradient of g* at theta.
+
+        Parameters
+        ----------
+        theta : array-like
+            K numbers.
+        """
         return self._call(self.kernels.conjugate_argmax, theta, "theta", self.n_outcomes)
 
     def conjugate(self, theta: ArrayLike) -> float:
-        """g*(theta), the maximum of g(w) + theta.w over [0,1]^K."""
+        """g*(theta), the maximum of g(w) + theta.w over [0,1]^K.
+
+        Parameters
+        ----------
+        theta : array-like
+            K numbers.
+        """
         theta = self._vector(theta, "theta")
         w = self.conjugate_argmax(theta)
         return self.value(w) + float(theta @ w)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _ITERATIONS: Final = 20_000
 _TOLERANCE: Final = 1e-10
+_CUTS_A_PAIR, _FIRST_CUTS = 80, 200  # the ellipsoid method gives up after 80 K (K + 1) + 200 cuts
 _NAMES: Final = ("value", "gradient", "conjugate_argmax")
 
 
@@ -255,7 +256,7 @@ class Custom(Reward):
         value_address, gradient_address, n_params = value.address, gradient.address, self.params.size
         limit = _ITERATIONS
         if self.smoothness is None:
-            limit = 80 * self.n_outcomes * (self.n_outcomes + 1) + 200
+            limit = _CUTS_A_PAIR * self.n_outcomes * (self.n_outcomes + 1) + _FIRST_CUTS
             tolerance = _TOLERANCE
 
             def wrapped(t, n, theta, params, out):  # type: ignore[no-untyped-def]

@@ -40,13 +40,16 @@ from equipoise.rewards.base import Reward, RewardKernels
 if TYPE_CHECKING:
     import cvxpy
 
+_NEWTON_STEPS: Final = 100  # more than are ever needed: a step that does not rise ends the iteration
+_LIMIT_FROM: Final = 1 << 61  # a time from which on mu(t) is its limit
+
 
 @kernel
 def _smoothing(t: int, n: int, mu: float) -> float:
-    """Give mu, or mu(t) when it is negative; a time of 2**61 or more means the limit, 0."""
+    """Give mu, or mu(t) when it is negative; from `_LIMIT_FROM` on that is its limit, 0."""
     if mu >= 0.0:
         return mu
-    if t >= 2305843009213693952:
+    if t >= _LIMIT_FROM:
         return 0.0
     inverse: float = float(n) ** (2.0 / 3.0) * float(max(t, 1)) ** (1.0 / 3.0)
     return 1.0 / inverse
@@ -85,7 +88,7 @@ def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
             out[k] = 1.0
         else:
             y = max(-at_zero, c - 1.0)
-            for _ in range(100):
+            for _ in range(_NEWTON_STEPS):
                 ratio = mu * np.exp(-y)
                 higher = y + (c - 1.0 - y + ratio) / (1.0 + ratio)
                 if higher <= y:

@@ -29,6 +29,8 @@ from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_numb
 if TYPE_CHECKING:
     import cvxpy
 
+_TIE: Final = 1e-12  # relative: prices that sum to 2/b up to rounding are not above it
+
 
 @entry
 def _value(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
@@ -57,7 +59,7 @@ def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     pull = 0.0
     for k in range(1, n):
         pull += max(0.0, theta[k])
-    level = 1.0 if pull > (1.0 + 1e-12) * 2.0 / params[0] else params[0]
+    level = 1.0 if pull > (1.0 + _TIE) * 2.0 / params[0] else params[0]
     out[0] = 1.0 if theta[0] > -1.0 else 0.0
     for k in range(1, n):
         out[k] = 0.0 if theta[k] < 0.0 else level

@@ -54,6 +54,19 @@ class Run:
         What the outcomes are judged by.
     trace : polars.DataFrame or None
         Every step, if it was asked for: t, state, action, one column an outcome, next_state.
+
+    Examples
+    --------
+    Two arms in turn: after an even number of steps both outcomes have the average 1/2.
+
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> run = eq.simulate(model, agent, 100, checkpoints=[1, 100])
+    >>> run.t.tolist(), run.outcomes.tolist(), run.values.tolist()
+    ([1, 100], [[1.0, 0.0], [0.5, 0.5]], [0.75, 1.0])
+    >>> run.status, run.steps, run.regret(1.0).tolist()
+    ('done', 100, [0.25, 0.0])
     """
 
     t: NDArray[np.int64]

@@ -144,6 +144,18 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
     ----------
     model, agent, steps, seed
         As for `simulate`.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> check_simulation(model, agent, 1e5, seed=0)
+    100000
+    >>> check_simulation(eq.models.bandit(3), agent, 1e5, seed=0)
+    Traceback (most recent call last):
+    ...
+    equipoise.errors.ParameterError: agent: it was not made for this model: ...
     """
     for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
         if not isinstance(value, kind):

@@ -44,6 +44,15 @@ def stretches(
         Increasing times to stop at, none of them behind the agent.
     advance : callable, optional
         What takes the steps; None: `Agent.advance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    >>> list(stretches(model, agent, last=10, seed=0, marks=np.array([4, 10]))), agent.t
+    ([4, 10], 11)
     """
     rng = stream(model, seed, agent.t)
     steps = _FIRST_STRETCH
@@ -52,12 +61,12 @@ def stretches(
     with agent.exclusive():
         while agent.t <= last:
             target = int(marks[passed]) if passed < marks.size else last
-            asked = min(target - agent.t + 1, steps)
+            count = min(target - agent.t + 1, steps)
             started = time.perf_counter()
-            take(model, rng, asked)
+            take(model, rng, count)
             if time.perf_counter() - started > _SECONDS:
-                steps = max(1, asked // 2)
-            elif asked == steps:  # a call cut short by a checkpoint says nothing of longer ones
+                steps = max(1, count // 2)
+            elif count == steps:  # a call cut short by a checkpoint says nothing of longer ones
                 steps *= 2
             reached = passed < marks.size and agent.t - 1 == target
             passed += reached

@@ -23,7 +23,7 @@ _PATIENCE: Final = 0.1  # seconds before it comes back, so that Ctrl-C is heard
 
 @final
 class Trace:
-    """Room for the steps of a run, filled as they are taken.
+    """The steps of a run, in arrays that are filled as they are taken.
 
     Parameters
     ----------

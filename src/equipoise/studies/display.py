@@ -119,8 +119,8 @@ def _picture(progress: Progress) -> RenderableType:
 
 def _optimum(progress: Progress, problem: str) -> Optimum | None:
     with contextlib.suppress(FileError):
-        found = progress.folder.read_optimum(problem)
-        return found if found is not None and found.status == "optimal" else None
+        optimum = progress.folder.read_optimum(problem)
+        return optimum if optimum is not None and optimum.status == "optimal" else None
     return None
 
 
@@ -131,7 +131,7 @@ def _part(progress: Progress) -> float:
 
 
 def _left(progress: Progress, part: float) -> str:
-    """The time left, if it can be told yet; runs are taken to last equally long."""
+    """The time left, if it can be estimated yet; all runs are assumed to take equally long."""
     now = progress.done + len(progress.failures) + part
     if now < 1e-3 or not progress.left:
         return ""

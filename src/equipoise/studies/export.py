@@ -109,6 +109,20 @@ def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
         For another ending.
     FileError
         When the file cannot be written; whatever was at `path` is then still there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars
+    >>> from equipoise.studies.results import AgentRecord, ProblemRecord
+    >>> problem = ProblemRecord("p", "bandit()", "Linear()", 1, 2, 2, None, outcome_labels=["fill", "waste"])
+    >>> frame = polars.DataFrame({"problem": ["p"], "agent": ["A"], "t": [10], "outcomes": [[0.5, 0.25]]})
+    >>> results = Results(name="tiny", toml="", problems=(problem,), agents=(AgentRecord("A", "RoundRobin()"),),
+    ...                   frame=frame, rates={}, failures=(), missing=0, damaged=(), versions=())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines = export_results(results, Path(folder) / "tiny.csv").read_text(encoding="utf-8").splitlines()
+    >>> lines
+    ['problem,agent,t,fill,waste', 'p,A,10,0.5,0.25']
     """
     target = Path(path)
     if target.suffix.lower() not in ENDINGS:
@@ -138,6 +152,14 @@ def to_pandas(frame: polars.DataFrame) -> Any:
     ------
     StudyError
         When pandas is not installed.
+
+    Examples
+    --------
+    Where pandas is installed:
+
+    >>> import polars
+    >>> to_pandas(polars.DataFrame({"t": [10, 100]}))["t"].tolist()  # doctest: +SKIP
+    [10, 100]
     """
     try:
         import pandas

@@ -33,9 +33,11 @@ def find_guarantee(agent: Agent, model: Model, marks: Sequence[int]) -> Guarante
 
     >>> import equipoise as eq
     >>> model, reward = eq.models.bandit(2), eq.rewards.Quadratic([0.5, 0.5])
-    >>> found = find_guarantee(eq.TocUCRL2(model.space, reward), model, [10**6])
-    >>> [(t, round(bound, 3)) for t, bound in found.bounds], round(found.largest, 3), round(found.probability, 2)
-    ([(1000000, 0.186)], 1.0, 0.85)
+    >>> guarantee = find_guarantee(eq.TocUCRL2(model.space, reward), model, [10**6])
+    >>> [(t, round(bound, 3)) for t, bound in guarantee.bounds]
+    [(1000000, 0.186)]
+    >>> round(guarantee.largest, 3), round(guarantee.probability, 2)
+    (1.0, 0.85)
     >>> find_guarantee(eq.TocUCRL2(model.space, reward, threshold=math.inf), model, [10**6])
     """
     if not isinstance(agent, TocUCRL2):
@@ -70,5 +72,5 @@ def _telling(facts: Facts, setting: Setting, limit: int) -> int | None:
     def tells(steps: int) -> bool:
         return regret(facts, setting, steps).value < setting.scale
 
-    found = 1 + bisect_left(range(1, limit + 1), True, key=tells)
-    return found if found <= limit else None
+    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)
+    return first if first <= limit else None

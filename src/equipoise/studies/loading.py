@@ -72,6 +72,25 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``.
+
+    Raises
+    ------
+    FileError
+        When the folder holds no study.
+
+    Examples
+    --------
+    A folder that was made ready, of a study whose runs have not begun:
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, make_plan
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     damaged = Folder(folder).prepare(make_plan(study, ready=False))
+    ...     results = open_results(folder)
+    >>> results.name, results.missing, results.frame.height
+    ('tiny', 2, 0)
     """
     place = Folder(folder)
     plan = place.read_manifest()

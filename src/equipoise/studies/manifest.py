@@ -55,7 +55,7 @@ class Manifest:
 
     def bounds(self) -> dict[tuple[str, str], Guarantee]:
         """The explicit bounds, by problem and agent."""
-        return {(said["problem"], said["agent"]): _guarantee(said) for said in self.guarantees}
+        return {(entry["problem"], entry["agent"]): _guarantee(entry) for entry in self.guarantees}
 
 
 def manifest(plan: Plan) -> Manifest:
@@ -96,11 +96,11 @@ def _caveat(plan: Plan, name: str) -> str:
     return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
 
 
-def _guarantee(said: dict[str, Any]) -> Guarantee:
+def _guarantee(entry: dict[str, Any]) -> Guarantee:
     return Guarantee(
-        probability=said["probability"],
-        largest=said["largest"],
-        bounds=tuple((t, bound) for t, bound in said["bounds"]),
-        telling=said["telling"],
-        limit=said["limit"],
+        probability=entry["probability"],
+        largest=entry["largest"],
+        bounds=tuple((t, bound) for t, bound in entry["bounds"]),
+        telling=entry["telling"],
+        limit=entry["limit"],
     )

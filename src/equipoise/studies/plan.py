@@ -104,7 +104,30 @@ class OptimumTask:
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study asks for."""
+    """What a study asks for.
+
+    Attributes
+    ----------
+    study : Study
+        What was planned.
+    problems : tuple of PlannedProblem
+        Each with its world and reward, made.
+    agents : dict
+        (problem, agent) by name to the agent, ready to be made.
+    optima : tuple of OptimumTask
+        The offline programs to solve.
+    runs : tuple of RunTask
+        One for each problem, agent and seed.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> plan = make_plan(study, ready=False)
+    >>> list(plan.agents), [(run.agent, run.seed) for run in plan.runs]
+    ([('star, BottomSum', 'RoundRobin')], [('RoundRobin', 0), ('RoundRobin', 1)])
+    """
 
     study: Study
     problems: tuple[PlannedProblem, ...]
@@ -125,6 +148,19 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
     ready : bool
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent takes a step in
         each world, which also compiles its kernels. Results can be read without.
+
+    Raises
+    ------
+    StudyError
+        When a part cannot be made, or an agent does not fit a problem; it says where it stands.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> len(make_plan(study, ready=False).runs)
+    2
     """
     if not isinstance(study, Study):
         raise StudyError(f"study: got {type(study).__name__}; a Study is needed, such as read_study(path) gives")
@@ -181,14 +217,14 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
 
 
 def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, ready: bool) -> PlannedAgent:
-    said = agent.table()
-    policy = said.get("policy")
+    description = agent.table()
+    policy = description.get("policy")
     if isinstance(policy, Mapping):
-        del said["policy"]
+        del description["policy"]
         if ready:
-            said["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
+            description["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
     try:
-        made = make_agent(said, problem.model, problem.reward, study.steps, 0, where)
+        made = make_agent(description, problem.model, problem.reward, study.steps, 0, where)
         determines = _described(made) | {"reward": _described(made.reward)}
         if ready:
             made.advance(problem.model, stream(problem.model, 0), 1)
@@ -196,14 +232,14 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         raise StudyError(f"{error} (in the problem {problem.name!r})") from error
     if isinstance(policy, Mapping):
         determines["policy"] = dict(policy)
-    if "seed" not in said:
+    if "seed" not in description:
         determines.pop("seed", None)
-    if _says_seed(said):  # and is not the run's
+    if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)
     return PlannedAgent(
         name=agent.title(),
-        table=said,
+        table=description,
         described=determines,
         rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
@@ -211,9 +247,9 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
     )
 
 
-def _says_seed(said: Mapping[str, Any]) -> bool:
+def _says_seed(description: Mapping[str, Any]) -> bool:
     """Whether a table, or one within it, gives a seed of its own."""
-    return "seed" in said or any(_says_seed(part) for part in said.values() if isinstance(part, Mapping))
+    return "seed" in description or any(_says_seed(part) for part in description.values() if isinstance(part, Mapping))
 
 
 def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
@@ -260,7 +296,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         "seed": seed,
     }
     world = {"model": problem.model_id} if problem.world is None else problem.world
-    said = {
+    specification = {
         "study": study.name,
         "steps": study.steps,
         "seed": seed,
@@ -277,7 +313,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         model=problem.model,
         reward=reward,
         table=agent.table,
-        spec=tomli_w.dumps(said),
+        spec=tomli_w.dumps(specification),
         modules=allowed(),
     )
 

@@ -22,21 +22,21 @@ _KINDS: Final = {"best_stationary": ("epsilon", "reward"), "solve": ("reward",)}
 _EPSILON: Final = 0.03
 
 
-def find_policy(said: Mapping[str, Any], model: Model, reward: Reward, where: str) -> list[float]:
+def find_policy(description: Mapping[str, Any], model: Model, reward: Reward, where: str) -> list[float]:
     """Find the policy that a table asks for: a probability for each pair.
 
     >>> import equipoise as eq
     >>> find_policy({"kind": "solve"}, eq.models.bandit(2), eq.rewards.Linear([0.0, 1.0]), "policy")
     [0.0, 1.0]
     """
-    kind = said.get("kind")
+    kind = description.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise StudyError(f"{where}.kind: got {kind!r}; one of {', '.join(_KINDS)} is needed")
-    extra = sorted(set(said) - {"kind", *_KINDS[kind]})
+    extra = sorted(set(description) - {"kind", *_KINDS[kind]})
     if extra:
         raise StudyError(f"{where}.{extra[0]}: {kind} has no such parameter; it takes {', '.join(_KINDS[kind])}")
-    if "reward" in said:
-        reward = make_reward(said["reward"], model, f"{where}.reward")
+    if "reward" in description:
+        reward = make_reward(description["reward"], model, f"{where}.reward")
     try:
         best = solve(model, reward)
         if best.status != "optimal":
@@ -44,7 +44,7 @@ def find_policy(said: Mapping[str, Any], model: Model, reward: Reward, where: st
         if kind == "solve":
             policy = best.policy()
         else:
-            epsilon = real(said.get("epsilon", _EPSILON), "epsilon", error=StudyError)
+            epsilon = real(description.get("epsilon", _EPSILON), "epsilon", error=StudyError)
             policy = best_stationary(model, reward, benchmark=best).policy(epsilon)
     except EquipoiseError as error:
         raise StudyError(f"{where}: {error}") from error

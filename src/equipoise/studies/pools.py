@@ -72,7 +72,9 @@ class LocalPool(Pool):
     def close(self, now: bool) -> None:
         """Wait for the processes, or ask them to save what they are doing and to leave."""
         if now:
-            children = list((getattr(self.executor, "_processes", None) or {}).values())  # ours, and no one else's
+            children = list(
+                (getattr(self.executor, "_processes", None) or {}).values()
+            )  # the processes of this pool only
             for child in children:
                 child.terminate()
             deadline = time.monotonic() + _GRACE

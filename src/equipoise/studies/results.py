@@ -163,6 +163,16 @@ class Results:
         The pairs (problem, agent) that meet in the study.
     guarantees : dict
         (problem, agent) to the explicit bound on its regret, if there is one.
+
+    Examples
+    --------
+    >>> import polars
+    >>> frame = polars.DataFrame({"problem": ["star"], "agent": ["A"], "seed": [0], "t": [100], "regret": [0.1]})
+    >>> problem = ProblemRecord("star", "star()", "BottomSum(kappa=1)", 7, 15, 3, optimum=None)
+    >>> results = Results(name="tiny", toml="", problems=(problem,), agents=(AgentRecord("A", "RoundRobin()"),),
+    ...                   frame=frame, rates={}, failures=(), missing=1, damaged=(), versions=("0.1",))
+    >>> results.frame["regret"].to_list(), results.missing
+    ([0.1], 1)
     """
 
     name: str

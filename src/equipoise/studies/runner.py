@@ -33,7 +33,7 @@ Task = RunTask | OptimumTask
 
 _WAIT: Final = 0.2  # seconds between two looks at the display
 _AGAIN: Final = 1.0  # seconds between two looks at what other programs do
-_STRIKES: Final = 3
+_STRIKES: Final = 3  # workers that may die over one task before it counts as failed
 _GUARD: Final = 'guard what it does with: if __name__ == "__main__":'
 EVERY: Final = 10.0
 
@@ -41,7 +41,41 @@ EVERY: Final = 10.0
 @final
 @dataclass(eq=False)
 class Progress:
-    """How far a study is; what a display shows."""
+    """How far a study is; what a display shows.
+
+    Attributes
+    ----------
+    plan : Plan
+        What is to be done.
+    folder : Folder
+        Where the results are.
+    before, done : int
+        Runs that were done already, and that were done since.
+    failures : list of Failure
+        Runs that ended in an error.
+    unsolved : list of str
+        Problems without a certified optimum, each with the reason.
+    damaged : list of str
+        Files that could not be read, and were written anew.
+    running : dict
+        The runs under way, by their ids.
+    solving, elsewhere : int
+        Offline programs under way here, and tasks that another program has claimed.
+    interrupted : bool
+        Whether Ctrl-C came first.
+    began : float
+        When it began, on the clock of ``time.perf_counter``.
+
+    Examples
+    --------
+    >>> from equipoise.studies import AgentSpec, Problem, Study, make_plan
+    >>> from equipoise.studies.store import Folder
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> progress = Progress(make_plan(study, ready=False), Folder("out"), done=1)
+    >>> progress.total, progress.left
+    (2, 1)
+    """
 
     plan: Plan
     folder: Folder
@@ -115,6 +149,20 @@ def run_study(
         When something is wrong with the study; nothing has then been run.
     FileError
         When results cannot be written; those that were are whole.
+
+    Examples
+    --------
+    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, open_results
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     results = open_results(folder)
+    >>> progress.done, progress.failures, results.missing, results.frame["t"].max()
+    (2, [], 0, 100)
     """
     if not real(every, "every", error=ParameterError) > 0:
         raise ParameterError(f"every: got {every}; a number of seconds > 0 is needed")
@@ -138,10 +186,10 @@ def run_study(
 
 
 def _remaining(progress: Progress) -> deque[Task]:
-    """What has no good result yet; what is damaged is said, and will be written anew."""
+    """The tasks without a good result; damaged results are noted, and their tasks done again."""
     tasks: deque[Task] = deque()
-    asked: list[Task] = [*progress.plan.optima, *progress.plan.runs]
-    for task in {task.id: task for task in asked}.values():
+    planned: list[Task] = [*progress.plan.optima, *progress.plan.runs]
+    for task in {task.id: task for task in planned}.values():
         try:
             done = _is_done(progress.folder, task)
         except FileError as error:
@@ -166,7 +214,7 @@ def _silent(_progress: Progress) -> None:
 
 @final
 class _Runner:
-    """The loop, and what it has to remember."""
+    """The loop over tasks, and the state that it keeps."""
 
     def __init__(self, progress: Progress, claims: Claims, pool: Pool, every: float, show: Show) -> None:
         self._progress = progress
@@ -265,7 +313,7 @@ class _Runner:
                 progress.unsolved.append(f"{task.problem}: {answer.error}")
 
     def _strike(self, task: Task, tasks: deque[Task], why: str) -> Failed | None:
-        """Do it again, unless that has been tried often enough."""
+        """Queue a task again after its worker died, or give its failure once that has happened `_STRIKES` times."""
         self._strikes[task.id] = self._strikes.get(task.id, 0) + 1
         if self._strikes[task.id] < _STRIKES:
             tasks.append(task)
@@ -288,7 +336,7 @@ class _Runner:
                 waiting.append(task)
 
     def _done_meanwhile(self, task: Task) -> bool:
-        """Whether another program has done it since we looked."""
+        """Whether another program has finished the task since it was last looked at."""
         try:
             done = _is_done(self._progress.folder, task)
         except FileError:

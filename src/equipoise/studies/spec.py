@@ -48,6 +48,7 @@ from equipoise.studies.vocabulary import table, words
 _LARGEST_SEED: Final = 2**63 - 1
 _LONGEST: Final = 10**12
 _MOST_SEEDS: Final = 10**6
+_MOST_A_DECADE: Final = 1000  # checkpoints
 _LONGEST_NAME: Final = 100
 
 
@@ -85,9 +86,9 @@ def _checkpoints(x: Any) -> int | tuple[int, ...]:
             raise ValueError("times that increase are needed")
         return marks
     try:
-        return _whole(x, 1, 1000)
+        return _whole(x, 1, _MOST_A_DECADE)
     except ValueError:
-        raise ValueError("a number a decade, from 1 to 1000, or a list of times is needed") from None
+        raise ValueError(f"a number a decade, from 1 to {_MOST_A_DECADE}, or a list of times is needed") from None
 
 
 def _name(x: Any) -> str:
@@ -118,12 +119,12 @@ Name = Annotated[str, BeforeValidator(_name)]
 
 
 class _Part(BaseModel):
-    """Pydantic's model, whose errors are ours."""
+    """A model of pydantic whose errors are raised as `StudyError`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     def __init__(self, /, **data: Any) -> None:  # the signature is pydantic's
-        if _within.get():  # a part of another, which will say where
+        if _within.get():  # it stands within another part, whose error names the place
             super().__init__(**data)
             return
         token = _within.set(True)
@@ -139,6 +140,17 @@ class _Part(BaseModel):
 class Problem(_Part):
     """A world, and the reward to be had in it.
 
+    Attributes
+    ----------
+    name : str
+        In the study; one is made of its parts if it is empty.
+    world : Model, str or dict
+        A world, its name, its kind with its parameters, or ``{"file": path}``.
+    reward : Reward, str or dict
+        A reward, its name, or its kind with its parameters.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> Problem(world=eq.models.star(), reward=eq.rewards.BottomSum(3, 1)).reward
     {'kind': 'BottomSum', 'n_outcomes': 3, 'kappa': 1}
@@ -158,6 +170,19 @@ class Problem(_Part):
 class AgentSpec(_Part):
     """How an agent is made: its kind and its parameters, all but the space and the reward, which the problem gives.
 
+    Further arguments are the parameters of that kind.
+
+    Attributes
+    ----------
+    name : str
+        In the study; how it is made, if it is empty.
+    kind : str
+        The name of a class, or "package.module:Name" for one of your own.
+    problems : tuple of str or None
+        The names of the problems that it meets; None: all of them.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> AgentSpec(kind="TocUCRL2", oracle=eq.oracles.FrankWolfe(), threshold=2.0).title()
     'TocUCRL2(oracle=FrankWolfe(), threshold=2.0)'
@@ -244,7 +269,13 @@ class Study(_Part):
         return tuple(sorted({*self.checkpoints, self.steps}))
 
     def toml(self, worlds: Mapping[int, str] | None = None) -> str:
-        """The study as a TOML file; `worlds` gives the files that stand for worlds, by their position."""
+        """The study as a TOML file.
+
+        Parameters
+        ----------
+        worlds : mapping, optional
+            The files that stand for worlds, by the position of the problem.
+        """
         seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
         marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
         head = {"name": self.name, "description": self.description, "steps": self.steps}
@@ -272,10 +303,33 @@ class Study(_Part):
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study from a TOML file.
 
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+
     Raises
     ------
     StudyError
         With one line for each thing that is wrong: file, field, value, and what would be accepted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> text = '''
+    ... name = "tiny"
+    ... steps = 1e3
+    ... seeds = 2
+    ... problems = [{world = "star", reward = {kind = "BottomSum", kappa = 1}}]
+    ... agents = [{kind = "TocUCRL2", threshold = 2.0}]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "tiny.toml"
+    ...     _ = path.write_text(text, encoding="utf-8")
+    ...     study = read_study(path)
+    >>> study.steps, study.agents[0].title()
+    (1000, 'TocUCRL2(threshold=2.0)')
     """
     source = Path(path)
     try:
@@ -317,26 +371,26 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
 
 
 def _lines(error: ValidationError) -> list[str]:
-    """One line a mistake. A list all of whose entries are wrong is not called empty as well."""
-    found: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
-    deeper = {mistake["loc"][0] for mistake in found if len(mistake["loc"]) > 1}
-    return [_line(mistake) for mistake in found if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]
+    """One line a mistake; a list whose entries are all wrong is not reported as too short as well."""
+    mistakes: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors()]
+    deeper = {mistake["loc"][0] for mistake in mistakes if len(mistake["loc"]) > 1}
+    return [_line(mistake) for mistake in mistakes if mistake["type"] != "too_short" or mistake["loc"][0] not in deeper]
 
 
-def _line(found: Mapping[str, Any]) -> str:
+def _line(mistake: Mapping[str, Any]) -> str:
     """What one mistake is: field, value, and what would be accepted."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")
-    said = str(found["msg"]).removeprefix("Value error, ")
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
+    message = str(mistake["msg"]).removeprefix("Value error, ")
     if not place:
-        return said
-    if found["type"] == "missing":
+        return message
+    if mistake["type"] == "missing":
         return f"{place}: it is missing"
-    if found["type"] == "extra_forbidden":
-        known = Problem.model_fields if found["loc"][0] == "problems" else Study.model_fields
-        return f"{place}: got {_shown(found['input'])}; there is no such field{nearest(found['loc'][-1], known)}"
-    if found["type"] == "too_short":
+    if mistake["type"] == "extra_forbidden":
+        known = Problem.model_fields if mistake["loc"][0] == "problems" else Study.model_fields
+        return f"{place}: got {_shown(mistake['input'])}; there is no such field{nearest(mistake['loc'][-1], known)}"
+    if mistake["type"] == "too_short":
         return f"{place}: it is empty; at least one is needed"
-    return f"{place}: got {_shown(found['input'])}; {_NEEDED.get(found['type'], said)}"
+    return f"{place}: got {_shown(mistake['input'])}; {_NEEDED.get(mistake['type'], message)}"
 
 
 def _shown(value: Any) -> str:

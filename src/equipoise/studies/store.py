@@ -35,7 +35,7 @@ from equipoise.studies.results import Failure, Optimum
 _T = TypeVar("_T", Failure, Optimum, Manifest)
 _STUDY, _PLAN = "study.toml", "plan.json"
 _PARTS: Final = ("worlds", "optima", "runs", "failed", "partial")
-_STALE: Final = 3600.0  # seconds after which a half-written file is nobody's
+_STALE: Final = 3600.0  # seconds after which a half-written file is taken for abandoned, and removed
 
 
 @final
@@ -91,14 +91,14 @@ class Folder:
         return damaged
 
     def write_result(self, run: str, content: bytes) -> None:
-        """Keep the result of a run; its failure and its progress are then of the past."""
+        """Write the result of a run, and remove what was kept of its failure and its progress."""
         write_bytes(self.result(run), content)
         self._remove(self.root / "failed" / f"{run}.json")
         for path in self.partial.glob(f"{run}.*"):
             self._remove(path)
 
     def write_failure(self, run: str, failure: Failure, details: str) -> None:
-        """Keep what a run failed of."""
+        """Write the error of a run that failed."""
         write_bytes(self.root / "failed" / f"{run}.json", _checked({**asdict(failure), "details": details}))
 
     def write_optimum(self, problem: str, optimum: Optimum) -> None:
@@ -108,11 +108,11 @@ class Folder:
     # -- reading --------------------------------------------------------------------------------------
 
     def read_manifest(self) -> Manifest:
-        """What should be here; a `FileError` if there is no study, or if its plan is damaged."""
-        found = _read(self.root / _PLAN, Manifest)
-        if found is None:
+        """The manifest of the study in this folder; a `FileError` if there is no study, or if its plan is damaged."""
+        contents = _read(self.root / _PLAN, Manifest)
+        if contents is None:
             raise FileError(f"{self.root}: it holds no study: {_PLAN} is missing; make one with `equipoise run`")
-        return found
+        return contents
 
     def read_specification(self) -> str:
         """The study file, as text; empty if it is not there."""
@@ -137,7 +137,7 @@ class Folder:
         return record
 
     def read_failure(self, run: str) -> Failure | None:
-        """What a run failed of, if it did."""
+        """The error of a run that failed; None if it did not."""
         return _read(self.root / "failed" / f"{run}.json", Failure)
 
     def read_optimum(self, problem: str) -> Optimum | None:
@@ -145,7 +145,7 @@ class Folder:
         return _read(self._optimum(problem), Optimum)
 
     def read_beat(self, run: str) -> Mapping[str, Any]:
-        """How far a run was when it last gave a sign of life; empty if nothing is known."""
+        """How far a run was when it last reported; empty if it has not."""
         try:
             beat = json.loads((self.partial / f"{run}.beat").read_bytes())
         except (OSError, ValueError):
@@ -204,9 +204,9 @@ def _checked(content: Mapping[str, Any]) -> bytes:
 def _read(path: Path, kind: type[_T]) -> _T | None:
     """What `_checked` made, None if there is no such file; a `FileError` if it is damaged."""
     try:
-        said = json.loads(path.read_bytes())
-        content: dict[str, Any] = said["content"]
-        if said["sha256"] != _checksum(content):
+        document = json.loads(path.read_bytes())
+        content: dict[str, Any] = document["content"]
+        if document["sha256"] != _checksum(content):
             raise ValueError("its checksum is not right")
         known = [field.name for field in fields(kind) if field.name in content]  # an earlier version knew fewer
         parts: dict[str, Any] = {name: content[name] for name in known}

@@ -98,12 +98,14 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     """
     if isinstance(component, Model):
         return component
-    asked = table(component, where)
-    visits = asked.pop("visits", False)
+    description = table(component, where)
+    visits = description.pop("visits", False)
     if not isinstance(visits, bool):
         raise StudyError(f"{where}.visits: got {visits!r}; true or false is needed")
     model: Model = (
-        _from_file(asked, where, folder) if "file" in asked else made(asked, Model, where, Context().reading())
+        _from_file(description, where, folder)
+        if "file" in description
+        else made(description, Model, where, Context().reading())
     )
     return model.visits() if visits else model
 
@@ -127,12 +129,14 @@ def make_reward(component: Any, model: Model, where: str) -> Reward:
     return reward
 
 
-def make_agent(asked: Mapping[str, Any], model: Model, reward: Reward, steps: int, seed: int, where: str) -> Agent:
+def make_agent(
+    description: Mapping[str, Any], model: Model, reward: Reward, steps: int, seed: int, where: str
+) -> Agent:
     """Make an agent for a world, a reward, a number of steps and a seed.
 
     Parameters
     ----------
-    asked : mapping
+    description : mapping
         Kind and parameters.
     model, reward, steps, seed
         Of the run.
@@ -141,10 +145,10 @@ def make_agent(asked: Mapping[str, Any], model: Model, reward: Reward, steps: in
     """
     budget = reward.budget if isinstance(reward, Knapsack) else None
     context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
-    if asked.get("kind") == "KnapsackAgent" and budget is None:
+    if description.get("kind") == "KnapsackAgent" and budget is None:
         raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
     given = {"space": model.space, "reward": reward}
-    agent: Agent = made(asked, Agent, where, context.reading(), given)
+    agent: Agent = made(description, Agent, where, context.reading(), given)
     if agent.horizon is not None and agent.horizon < steps:
         raise StudyError(f"{where}: it is made for {agent.horizon} steps; the runs have {steps}")
     return agent
@@ -200,11 +204,13 @@ def _refuse(value: Any, where: str) -> Any:
     raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
 
 
-def _from_file(asked: Mapping[str, Any], where: str, folder: Path | None) -> Model:
-    extra = sorted(set(asked) - {"file"})
-    if extra or not isinstance(asked["file"], str):
-        raise StudyError(f"{where}: a world from a file has the path of the file and nothing else, got {dict(asked)!r}")
+def _from_file(description: Mapping[str, Any], where: str, folder: Path | None) -> Model:
+    extra = sorted(set(description) - {"file"})
+    if extra or not isinstance(description["file"], str):
+        raise StudyError(
+            f"{where}: a world from a file has the path of the file and nothing else, got {dict(description)!r}"
+        )
     try:
-        return Model.load((folder or Path()) / asked["file"])
+        return Model.load((folder or Path()) / description["file"])
     except EquipoiseError as error:
         raise StudyError(f"{where}.file: {error}") from error

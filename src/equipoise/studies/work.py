@@ -104,12 +104,12 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
         return Finished(_run(task, folder, every))
     except Exception as error:  # the run's failure is recorded, and the others go on
-        said = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-        return Failed(said, traceback.format_exc())
+        reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
+        return Failed(reason, traceback.format_exc())
 
 
 def in_pool() -> None:
-    """Set up a process of a local pool: it leaves Ctrl-C to its parent, and does not outlive it."""
+    """Set up a process of a local pool: it ignores Ctrl-C, which its parent handles, and ends when its parent does."""
     import multiprocessing
 
     def leave(_number: int, _frame: object) -> None:
@@ -197,7 +197,7 @@ def _walk(
 
 @contextlib.contextmanager
 def _working() -> Iterator[None]:
-    """While it lasts, a request to leave is granted between two stretches."""
+    """Mark a run as under way: a request to end the process then waits for the end of a stretch."""
     _busy.set()
     try:
         yield
@@ -207,14 +207,14 @@ def _working() -> Iterator[None]:
 
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
     content = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
-    with contextlib.suppress(OSError):  # a sign of life is worth no failure
+    with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
         part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))
         part.replace(folder / f"{task.id}.beat")
 
 
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
-    """Keep how far a run is. A disk that is full now may not be later: the run goes on without."""
+    """Save how far a run is. If that fails, say on a full disk, the run goes on, and the next save may succeed."""
     saved = folder / f"{task.id}.agent-{progress.slot}"
     rows = {"rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes)}
     with contextlib.suppress(EquipoiseError, OSError):

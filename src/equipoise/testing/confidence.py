@@ -57,6 +57,11 @@ class _Case(NamedTuple):
 def check_confidence(confidence: Confidence) -> None:
     """Run all clauses.
 
+    Parameters
+    ----------
+    confidence : Confidence
+        The one to be held to the contract.
+
     Raises
     ------
     ContractError
@@ -229,9 +234,9 @@ def _check_outcomes(case: _Case, region: Region) -> None:
             f"{case.name}: pair {pair}, outcome {k}: [{region.v_lo[pair, k]}, {region.v_hi[pair, k]}] is no interval "
             "within [0, 1]"
         )
-    told = space.known_mask
-    exact = np.array_equal(region.v_lo[told], region.v_hi[told])
-    if not exact or not np.array_equal(region.v_lo[told], space.known_outcomes[told]):
+    known = space.known_mask
+    exact = np.array_equal(region.v_lo[known], region.v_hi[known])
+    if not exact or not np.array_equal(region.v_lo[known], space.known_outcomes[known]):
         raise ContractError(f"{case.name}: the outcomes that the space knows are not the region's")
 
 

@@ -181,8 +181,8 @@ def tells_its_agents_the_truth(made: Made) -> None:
     theirs = (space.n_states, space.n_pairs, space.n_outcomes, space.start, space.n_actions)
     if mine != theirs or not np.array_equal(space.known_mask, model.known_mask) or space.labels != model.labels:
         raise ContractError("tells_its_agents_the_truth: its space is not of its shape")
-    told = np.where(model.known_mask[:, None], model.means, 0.0)
-    wrong = np.flatnonzero((space.known_outcomes != told).any(axis=1))
+    known_outcomes = np.where(model.known_mask[:, None], model.means, 0.0)
+    wrong = np.flatnonzero((space.known_outcomes != known_outcomes).any(axis=1))
     if wrong.size:
         where = space.name_pair(int(wrong[0]))
         raise ContractError(

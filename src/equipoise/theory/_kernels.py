@@ -93,7 +93,7 @@ def used(x, estimate, lo, hi):
 
 @kernel
 def look(counts, region, truth, scratch, looks, row, midway):
-    """Compare a region with the truth. Midway in an episode the estimates behind it are gone, and so are the shares."""
+    """Compare a region with the truth; midway in an episode without shares, as the counts have moved on."""
     v_held = True
     p_held = True
     v_used = 0.0
@@ -128,7 +128,7 @@ def look(counts, region, truth, scratch, looks, row, midway):
                 p_held = p_held and region.lo[i] <= x <= region.hi[i]
                 p_used = max(p_used, used(x, seen[state], region.lo[i], region.hi[i]))
             chance[state] = 0.0
-        for i in range(begin, end):  # what is left of it is not listed
+        for i in range(begin, end):  # listed successors were set to zero above: the others remain
             x = chance[truth.transition_state[i]]
             together += x
             if not ball:
@@ -165,7 +165,7 @@ def judge(memory, region, rules, scratch):
 
 @kernel
 def record(machine, rules, steps, truth, scratch, trace, looks, progress, rng, world):
-    """Take `steps` steps and write them down; says why it came back, as `run` does."""
+    """Take `steps` steps and write them down; returns why it stopped, as `run` does."""
     counts, memory, records, region, buffers = (
         machine.counts, machine.memory, machine.records, machine.region, machine.buffers,
     )  # fmt: skip

@@ -112,6 +112,19 @@ class Decomposition:
         What belongs to an episode.
     best : Benchmark
         Whose outcomes are v*.
+
+    Examples
+    --------
+    Where nothing has to be learnt and theta never moves, what is lost is motion and the planner's tolerance.
+
+    >>> from equipoise.confidence import Known
+    >>> from equipoise.models import ring
+    >>> from equipoise.rewards import Linear
+    >>> model = ring(4)
+    >>> agent = TocUCRL2(model.space, Linear([1.0]), confidence=Known(model), tolerance=1e-9)
+    >>> terms = decompose(model, agent, 100)
+    >>> terms.holds, terms.club.any(), terms.heart.any(), terms.P[0]
+    (True, np.False_, np.False_, np.float64(1e-09))
     """
 
     t: Index
@@ -209,8 +222,8 @@ def decompose(
     >>> from equipoise.models import garnet
     >>> from equipoise.rewards import Quadratic
     >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
-    >>> found = decompose(model, TocUCRL2(model.space, Quadratic([0.7, 0.7])), 1000)
-    >>> found.holds, bool(found.held.all()), found.total.shape
+    >>> terms = decompose(model, TocUCRL2(model.space, Quadratic([0.7, 0.7])), 1000)
+    >>> terms.holds, bool(terms.held.all()), terms.total.shape
     (True, True, (1000, 5))
     """
     check_run(model, agent, steps, seed)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from equipoise._numbers import real, whole
+from equipoise._numbers import counted, real, whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.rewards.base import Reward
@@ -30,23 +30,54 @@ from equipoise.rewards.base import Reward
 def visit_episodes(n_pairs: int, steps: int) -> float:
     """At most so many episodes end because some pair was visited as often as before (eq. fw_bd_M_nu).
 
+    Parameters
+    ----------
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> visit_episodes(3, 8)
     12.0
     """
     pairs = whole(n_pairs, "n_pairs", 1, error=ParameterError)
-    return pairs * (1.0 + math.log2(whole(steps, "steps", 1, error=ParameterError)))
+    return pairs * (1.0 + math.log2(counted(steps, "steps", 1, error=ParameterError)))
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """At most so many episodes end because Psi > Q, with certainty; Q > 0.
+    """At most so many episodes end because Psi > Q, with certainty.
+
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0. With infinity no episode ends so.
+    steps : int
+        T.
 
     Raises
     ------
     ParameterError
         When no bound is known for the oracle.
+
+    Examples
+    --------
+    A linear g never moves theta.
+
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Linear, Quadratic
+    >>> gradient_episodes(Linear([1.0, 0.5]), FrankWolfe(), 1.0, 1000)
+    0.0
+    >>> round(gradient_episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, 1000), 1)
+    216.1
     """
     oracle.check(reward)
-    Q, T = real(threshold, "threshold", error=ParameterError), whole(steps, "steps", 1, error=ParameterError)
+    Q, T = real(threshold, "threshold", error=ParameterError), counted(steps, "steps", 1, error=ParameterError)
     if not Q > 0:
         raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
     if math.isinf(Q) or not moves(reward, oracle):
@@ -62,6 +93,21 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
 
     One is added to the two counts for the episode that is open at time T.
 
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0.
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> from equipoise.oracles import FrankWolfe
     >>> from equipoise.rewards import Quadratic
     >>> round(episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, n_pairs=10, steps=1000), 1)

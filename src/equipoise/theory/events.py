@@ -36,6 +36,11 @@ class Coverage:
         The least slack of any episode: negative exactly if the truth was missed, 1 if no bound was ever binding.
     missed : int or None
         When the first episode whose regions missed the truth began.
+
+    Examples
+    --------
+    >>> Coverage(steps=1000, episodes=20, v_held=True, p_held=False, v_slack=0.6, p_slack=-0.1, missed=17).held
+    False
     """
 
     steps: int
@@ -71,8 +76,8 @@ def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Cover
     >>> from equipoise.models import garnet
     >>> from equipoise.rewards import Linear
     >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
-    >>> found = coverage(model, TocUCRL2(model.space, Linear([1.0, 0.5])), 1000)
-    >>> found.held, found.missed, 0 < found.p_slack < 1
+    >>> record = coverage(model, TocUCRL2(model.space, Linear([1.0, 0.5])), 1000)
+    >>> record.held, record.missed, 0 < record.p_slack < 1
     (True, None, True)
     """
     check_run(model, agent, steps, seed)

@@ -60,7 +60,15 @@ class Facts:
 
     @classmethod
     def of(cls, model: Model, diameter: float | None = None) -> Facts:
-        """Read them off a model; its diameter is computed unless it is given."""
+        """Read them off a model; its diameter is computed unless it is given.
+
+        Parameters
+        ----------
+        model : Model
+            A communicating one.
+        diameter : float, optional
+            D, if it is known; None: it is computed.
+        """
         return cls(
             n_states=model.n_states,
             n_pairs=model.n_pairs,
@@ -127,6 +135,11 @@ class Setting:
 
         The regions may be the paper's or `Adaptive` ones, which hold the truth with the same probability and lie within
         the paper's (docs/confidence.md): the proofs use nothing else of them.
+
+        Parameters
+        ----------
+        agent : TocUCRL2
+            The agent; not changed.
         """
         if not isinstance(agent, TocUCRL2):
             raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")

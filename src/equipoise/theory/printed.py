@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from equipoise._numbers import whole
+from equipoise._numbers import counted
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.rewards.base import Reward
@@ -36,7 +36,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
     printed = oracle.theory.printed
     if printed is None or printed.gradient_episodes is None or proven == 0.0:
         return proven
-    return printed.gradient_episodes(reward, threshold, steps)
+    return printed.gradient_episodes(reward, threshold, counted(steps, "steps", 1, error=ParameterError))
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
@@ -53,12 +53,12 @@ def planning(steps: int) -> float:
     >>> round(planning(6), 2)
     5.91
     """
-    return SILVER * math.sqrt(whole(steps, "steps", 1, error=ParameterError))
+    return SILVER * math.sqrt(counted(steps, "steps", 1, error=ParameterError))
 
 
 def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
     """(B.25): scale [(4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v]."""
-    T = whole(steps, "steps", 1, error=ParameterError)
+    T = counted(steps, "steps", 1, error=ParameterError)
     log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
     roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
     return scale * (roots + 12.0 * log_v * facts.n_pairs * math.log(T))
@@ -66,7 +66,7 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
 
 def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> float:
     """(B.25) with the factor 1 + 2 log T of the line before it (erratum 27): what the proof as it stands gives."""
-    T = whole(steps, "steps", 1, error=ParameterError)
+    T = counted(steps, "steps", 1, error=ParameterError)
     log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
     roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
     return scale * (roots + 12.0 * log_v * facts.n_pairs * (1.0 + 2.0 * math.log(T)))
@@ -86,7 +86,7 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
 
 def oracle_term(setting: Setting, steps: int) -> float:
     """(4.6): beta ||1||^2 log T / T. (C.5): 3 L ||1|| / T^{1/3}. (C.23): 10 L' ||1|| / T^{1/3}."""
-    T = whole(steps, "steps", 1, error=ParameterError)
+    T = counted(steps, "steps", 1, error=ParameterError)
     printed = setting.steered_by.theory.printed
     if printed is None or printed.regret_term is None:
         raise ParameterError(f"oracle: the paper prints no term for {setting.steered_by!r}")
@@ -101,4 +101,4 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
     >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)
     1.0
     """
-    return 2.0 * setting.scale * facts.diameter / whole(steps, "steps", 1, error=ParameterError)
+    return 2.0 * setting.scale * facts.diameter / counted(steps, "steps", 1, error=ParameterError)

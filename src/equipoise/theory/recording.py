@@ -23,7 +23,7 @@ _STRETCH: Final = 1 << 14  # steps in one call of the kernel; then Python hears 
 
 
 def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
-    """What `simulate` refuses is refused here, and what cannot be looked at."""
+    """Refuse what `simulate` refuses, and agents whose regions cannot be read."""
     if not isinstance(agent, TocUCRL2):
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
     check_simulation(model, agent, steps, seed)
@@ -56,9 +56,9 @@ def _recorded(model: Model, agent: TocUCRL2, steps: int, seed: Seed, rows: int) 
             agent.begin_phase_if_due()
             left = agent.steps_left_in_phase()
             free = rows - int(progress["steps"][0])
-            asked = min(last - agent.t + 1, _STRETCH, free, last if left is None else left)
+            count = min(last - agent.t + 1, _STRETCH, free, last if left is None else left)
             agent.attend_to(
-                record(agent.machine, agent.rules, asked, truth, scratch, trace, looks, progress, rng, world)
+                record(agent.machine, agent.rules, count, truth, scratch, trace, looks, progress, rng, world)
             )
             if progress["steps"][0] == rows or agent.t > last:
                 done, looked = int(progress["steps"][0]), int(progress["looks"][0])

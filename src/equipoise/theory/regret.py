@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from equipoise._numbers import whole
+from equipoise._numbers import counted
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.theory.episodes import no_bound_known
@@ -53,6 +53,11 @@ class RegretBound:
         Bounds on the five sums up to T, not yet divided by T.
     probability : float
         With which all of it holds, for all T at once: 1 - 3 delta.
+
+    Examples
+    --------
+    >>> RegretBound(100, 0.25, Errors(club=5.0, diamond=10.0, heart=5.0, spade=20.0, P=10.0), 0.85).value
+    0.75
     """
 
     steps: int
@@ -71,6 +76,13 @@ def rate(oracle: Oracle) -> float | None:
 
     None if no bound is known for the oracle.
 
+    Parameters
+    ----------
+    oracle : Oracle
+        Any.
+
+    Examples
+    --------
     >>> from equipoise.oracles import FrankWolfe, TunedGradientDescent
     >>> rate(FrankWolfe()), round(rate(TunedGradientDescent()), 3)
     (-0.5, -0.333)
@@ -83,6 +95,13 @@ def rate(oracle: Oracle) -> float | None:
 def oracle_term(setting: Setting, steps: int) -> float:
     """The part of the regret that is the oracle's own; with certainty.
 
+    Parameters
+    ----------
+    setting : Setting
+        Of the agent.
+    steps : int
+        T.
+
     Raises
     ------
     ParameterError
@@ -94,7 +113,7 @@ def oracle_term(setting: Setting, steps: int) -> float:
     >>> round(oracle_term(Setting(reward=Quadratic([0.5, 0.5])), 1), 12)
     1.0
     """
-    T = whole(steps, "steps", 1, error=ParameterError)
+    T = counted(steps, "steps", 1, error=ParameterError)
     term = setting.steered_by.theory.regret_term
     if term is None:
         raise no_bound_known(setting.steered_by)
@@ -127,7 +146,7 @@ def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     (0.186, 0.85)
     """
     return RegretBound(
-        steps=whole(steps, "steps", 1, error=ParameterError),
+        steps=counted(steps, "steps", 1, error=ParameterError),
         oracle=oracle_term(setting, steps),
         errors=errors(facts, setting, steps),
         probability=max(0.0, 1.0 - 3.0 * setting.delta),
@@ -141,9 +160,20 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
     r = (-theta*).v, and phi* <= max r; both are values of (-theta*).w on the box, which lie within L ||1|| of each
     other (erratum 22). The paper has twice as much.
 
+    Parameters
+    ----------
+    facts : Facts
+        Of the world.
+    setting : Setting
+        Of the agent.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> from equipoise.models import ring
     >>> from equipoise.rewards import Linear
     >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)
     0.5
     """
-    return setting.scale * facts.diameter / whole(steps, "steps", 1, error=ParameterError)
+    return setting.scale * facts.diameter / counted(steps, "steps", 1, error=ParameterError)

@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from equipoise._numbers import real, whole
+from equipoise._numbers import counted, real, whole
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.theory.episodes import episodes, moves
@@ -46,7 +46,24 @@ SILVER: Final = 1.0 + math.sqrt(2.0)
 
 
 class Errors(NamedTuple):
-    """One number for each of the five terms: bounds on their sums, or the sums themselves."""
+    """One number for each of the five terms: bounds on their sums, or the sums themselves.
+
+    Attributes
+    ----------
+    club, heart : float
+        The delay of theta, on what was seen and on what is aimed at.
+    diamond : float
+        Optimism about outcomes, and noise.
+    spade : float
+        Optimism about transitions, and motion.
+    P : float
+        The planner's tolerance.
+
+    Examples
+    --------
+    >>> Errors(club=5.0, diamond=10.0, heart=5.0, spade=20.0, P=10.0).total
+    50.0
+    """
 
     club: float
     diamond: float
@@ -65,6 +82,15 @@ def inverse_roots(n_pairs: int, steps: int) -> float:
 
     With certainty, if the doubling of visits ends episodes: a pair is then visited in episode m at most N+_m times.
 
+    Parameters
+    ----------
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> round(inverse_roots(4, 100), 4)
     48.2843
     """
@@ -74,6 +100,15 @@ def inverse_roots(n_pairs: int, steps: int) -> float:
 def inverses(n_pairs: int, steps: int) -> float:
     """The sum over t <= T of 1 / N+_m(t)(s_t, a_t) is at most SA (1 + 2 log T) (Claim B.7); with certainty.
 
+    Parameters
+    ----------
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> inverses(4, 1)
     4.0
     """
@@ -87,6 +122,17 @@ def club(threshold: float, largest: float, n_episodes: float) -> float:
     ||theta_t - theta_tau||_* over all. `largest` is ||1_K|| in general, and less where outcomes are known to be
     shorter: 1 for `Model.visits` in the 1-norm.
 
+    Parameters
+    ----------
+    threshold : float
+        Q.
+    largest : float
+        max ||V_t||, or a bound on it.
+    n_episodes : float
+        M(T), or a bound on it.
+
+    Examples
+    --------
     >>> club(0.5, 2.0, 30.0)
     30.0
     """
@@ -96,6 +142,17 @@ def club(threshold: float, largest: float, n_episodes: float) -> float:
 def heart(threshold: float, largest: float, n_episodes: float) -> float:
     """The same for heart, where `largest` may be max ||v(s,a)|| (Lemma 4.5, eq. heart_refined); with certainty.
 
+    Parameters
+    ----------
+    threshold : float
+        Q.
+    largest : float
+        max ||v(s,a)||, or a bound on it.
+    n_episodes : float
+        M(T), or a bound on it.
+
+    Examples
+    --------
     >>> heart(0.5, 2.0, 30.0)
     30.0
     """
@@ -110,6 +167,17 @@ def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
     z <= tau. It needs the rule that the doubling of visits ends an episode: `Known` has none, and then only tolerance T
     is true.
 
+    Parameters
+    ----------
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+    tolerance : float, optional
+        Of the planner; None: the paper's 1/sqrt(tau(m)).
+
+    Examples
+    --------
     >>> round(planning(6, 9), 4), planning(6, 9, tolerance=0.5)
     (13.2426, 4.5)
     """
@@ -128,6 +196,19 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
     (B.25) as printed, (4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v, is true as well, though not by its proof:
     it is the larger one if T >= 4.5 SA log-v, and below that it exceeds T, while diamond <= scale at every step.
 
+    Parameters
+    ----------
+    scale : float
+        L ||1_K||.
+    facts : Facts
+        Of the world.
+    delta : float
+        The level of the regions, strictly between 0 and 1.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
     >>> round(diamond(1.0, facts, 0.05, 1000), 1)
     10177.7
@@ -146,6 +227,21 @@ def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: in
     Learning: |p~ - p| <= 2 rad for every successor, and the sum over successors of sqrt(p^) is at most sqrt(Gamma).
     Motion: within an episode the bias telescopes but for a martingale, which leaves at most one span an episode.
 
+    Parameters
+    ----------
+    scale : float
+        L ||1_K||.
+    facts : Facts
+        Of the world.
+    delta : float
+        The level of the regions, strictly between 0 and 1.
+    n_episodes : float
+        M(T), or a bound on it.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
     >>> round(spade(1.0, facts, 0.05, 50.0, 1000), 1)
     37321.4
@@ -159,10 +255,21 @@ def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: in
 def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
     """Proposition 4.2 made explicit: a bound on each sum, together with probability 1 - 3 delta, for all T at once.
 
+    Parameters
+    ----------
+    facts : Facts
+        Of the world.
+    setting : Setting
+        Of the agent.
+    steps : int
+        T.
+
+    Examples
+    --------
     >>> from equipoise.models import bandit
     >>> from equipoise.rewards import Quadratic
-    >>> found = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
-    >>> [round(bound) for bound in found], round(found.total)
+    >>> bounds = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
+    >>> [round(bound) for bound in bounds], round(bounds.total)
     ([8046, 80319, 8046, 87437, 2416], 186264)
     """
     check_fit(facts, setting)
@@ -200,7 +307,7 @@ def _log(count: int, delta: float, steps: int) -> float:
 
 
 def _steps(steps: int) -> int:
-    return whole(steps, "steps", 1, error=ParameterError)
+    return counted(steps, "steps", 1, error=ParameterError)
 
 
 def _pairs(n_pairs: int) -> int:

@@ -20,6 +20,7 @@ from equipoise._numbers import SEEDS, whole
 from equipoise.agents.base import PENDING, STATE, TIME, Agent
 from equipoise.agents.restoring import require
 from equipoise.errors import ParameterError
+from equipoise.models.branches import SUM_TOLERANCE
 from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
@@ -129,9 +130,10 @@ def _checked_policy(space: Space, policy: ArrayLike) -> NDArray[np.float64]:
     if probability.shape != (space.n_pairs,) or not np.all(probability >= 0.0):
         raise ParameterError(f"policy: {space.n_pairs} probabilities are needed, one a pair")
     total = np.add.reduceat(probability, space.first_pair[:-1])
-    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= 1e-9))
+    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= SUM_TOLERANCE))
     if wrong.size:
-        raise ParameterError(f"policy: in state {wrong[0]} it sums to {total[wrong[0]]}; 1 is needed")
+        state = int(wrong[0])
+        raise ParameterError(f"policy: in {space.name_state(state)} it sums to {total[state]}; 1 is needed")
     return probability
 
 

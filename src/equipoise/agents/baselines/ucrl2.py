@@ -15,6 +15,17 @@ from equipoise.rewards.linear import Linear
 def ucrl2(space: Space, weights: ArrayLike, delta: float = 0.05) -> TocUCRL2:
     """An agent that maximises a weighted sum of the average outcomes.
 
+    Parameters
+    ----------
+    space : Space
+        What may be known of the world.
+    weights : array-like
+        One number for each outcome.
+    delta : float
+        The level of the confidence regions, strictly between 0 and 1.
+
+    Examples
+    --------
     >>> import equipoise as eq
     >>> ucrl2(eq.models.riverswim(6).space, [1.0]).threshold
     inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from equipoise._types import Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_list, checked_numbers, checked_probability
-
-_SUM_TOLERANCE: Final = 1e-9
+from equipoise.models.branches import SUM_TOLERANCE
 
 
 def checked_chance(x: Any, name: str, sure: bool = False) -> float:
@@ -49,7 +48,7 @@ def checked_probabilities(x: Any, name: str, size: int | None = None, per: str =
 def checked_distribution(x: Any, name: str, size: int | None = None, per: str = "") -> Vector:
     """Return a vector of probabilities that sum to 1."""
     vector = checked_probabilities(x, name, size, per)
-    if abs(vector.sum() - 1.0) > _SUM_TOLERANCE:
+    if abs(vector.sum() - 1.0) > SUM_TOLERANCE:
         raise ModelError(f"{name}: the probabilities sum to {vector.sum()}; they must sum to 1")
     return vector
 

@@ -69,9 +69,9 @@ def check(size: Size) -> Checked:
     rows: list[dict[str, object]] = []
 
     def add(instance: str, excess: float, model: Model, reward: Reward, error: float = 0.0) -> None:
-        for found, constant in ((written, _WRITTEN), (sharper, _SHARPER)):
+        for findings, constant in ((written, _WRITTEN), (sharper, _SHARPER)):
             bound = constant * unit(model, reward)
-            found.append(Finding(instance, excess, bound, error=error, note="T (E g − opt)"))
+            findings.append(Finding(instance, excess, bound, error=error, note="T (E g − opt)"))
 
     horizons = (1, 2, 3, 4, 6, 8, 12, 16, 24) + size.pick(0, 1) * (32, 48)
     for name, model, reward in _small(size):
@@ -191,15 +191,15 @@ def _policies(model: Model, reward: Reward, best: Benchmark) -> dict[str, Callab
 def _worst_of_runs(name: str, model: Model, reward: Reward, runs: int) -> tuple[str, float, Model, Reward, float]:
     """The policy and the T with the largest T (E g - opt), with the error of its estimate."""
     best = solve(model, reward, _SOLVED)
-    found = []
+    excesses = []
     for who, make in _policies(model, reward, best).items():
         values = np.array(
             [simulate(model, make(i), max(_TIMES), i, checkpoints=_TIMES, progress=False).values for i in range(runs)]
         )
         excess = np.array(_TIMES) * (values.mean(axis=0) - best.value)
         error = np.array(_TIMES) * _NORMAL * values.std(axis=0, ddof=1) / np.sqrt(runs)
-        found += [(float(x), float(e), f"{who}, T = {T}") for x, e, T in zip(excess, error, _TIMES, strict=True)]
-    largest, error_there, where = max(found)
+        excesses += [(float(x), float(e), f"{who}, T = {T}") for x, e, T in zip(excess, error, _TIMES, strict=True)]
+    largest, error_there, where = max(excesses)
     return f"{name}: {where}", largest, model, reward, error_there
 
 

@@ -62,9 +62,9 @@ def check(size: Size) -> Checked:
         cases.append(("pricing, known", pricing(), 0.25, 10**7, True))
     curves, slopes, worst = [], [], -math.inf
     for name, model, b, last, known in cases:
-        found, excess = lost_per_step(model, b, last, 4, known)
-        curves.append((name, found))
-        slopes.append(rate(f"{name}, lost per step", found, _RATE, known=known))
+        lost, excess = lost_per_step(model, b, last, 4, known)
+        curves.append((name, lost))
+        slopes.append(rate(f"{name}, lost per step", lost, _RATE, known=known))
         worst = max(worst, excess)
     count = size.pick(100, 2000)
     kept = [

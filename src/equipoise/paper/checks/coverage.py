@@ -35,17 +35,17 @@ def check(size: Size) -> Checked:
     runs, steps = size.pick(100, 2000), size.pick(1000, 10_000)
     findings, rows = [], []
     for case in _hard():
-        found = [coverage(case.model, case.agent(_DELTA), steps, seed) for seed in range(runs)]
+        records = [coverage(case.model, case.agent(_DELTA), steps, seed) for seed in range(runs)]
         for event, missed in (
-            ("E^v", sum(not run.v_held for run in found)),
-            ("E^p", sum(not run.p_held for run in found)),
+            ("E^v", sum(not run.v_held for run in records)),
+            ("E^p", sum(not run.p_held for run in records)),
         ):
             note = f"{missed} of {runs} runs of {steps} steps"
             frequency = missed / runs
             error = frequency - lower_end(missed, runs)
             findings.append(Finding(f"{case.name}: not {event}", frequency, _DELTA / 2, error=error, note=note))
         for event in ("v", "p"):
-            used = sorted(1.0 - getattr(run, f"{event}_slack") for run in found)
+            used = sorted(1.0 - getattr(run, f"{event}_slack") for run in records)
             rows += [
                 {"world": case.name, "region": event, "share": share, "runs": (i + 1) / runs}
                 for i, share in enumerate(used)

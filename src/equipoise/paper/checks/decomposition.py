@@ -28,20 +28,20 @@ def check(size: Size) -> Checked:
     """Look at every step of runs in unlike worlds."""
     findings, rows = [], []
     for case in cases(size.pick(2, 30)):
-        found = decompose(case.model, case.agent(), size.pick(5_000, 200_000), seed=1)
-        held = found.held
-        excess = (-found.gap - found.allowance)[held]
+        terms = decompose(case.model, case.agent(), size.pick(5_000, 200_000), seed=1)
+        held = terms.held
+        excess = (-terms.gap - terms.allowance)[held]
         note = f"{held.sum():,} of {held.size:,} steps with both events"
         findings.append(Finding(case.name, float(excess.max()), 0.0, note=note))
         if not case.name.startswith("garnet"):
-            rows += _points(case.name, found)
+            rows += _points(case.name, terms)
     return Checked(STATEMENT, tuple(findings), pictures=(_picture(rows),))
 
 
-def _points(name: str, found: Decomposition) -> list[dict[str, object]]:
+def _points(name: str, terms: Decomposition) -> list[dict[str, object]]:
     """Running sums over t, of both sides, at a few times."""
-    times = np.unique(np.geomspace(1, found.t.size, 40).astype(int))
-    left, right = np.cumsum(found.left), np.cumsum(found.right)
+    times = np.unique(np.geomspace(1, terms.t.size, 40).astype(int))
+    left, right = np.cumsum(terms.left), np.cumsum(terms.right)
     return [
         {"world": name, "t": int(t), "side": side, "mean": float(total[t - 1] / t)}
         for t in times

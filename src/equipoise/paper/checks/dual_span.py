@@ -61,16 +61,16 @@ def check(size: Size) -> Checked:
     written, rows = [], []
     rng = np.random.default_rng(0)
     for name, reward, models in _cases(size):
-        found = []
+        points = []
         for model in models:
             D = model.diameter()
             for kind, raised, phi, span in _points(model, reward, rng, size.pick(2, 20)):
                 bound = span_bound(reward, phi, D)
-                found.append(((span - _ROUNDING) / (bound + _ROUNDING), span, bound, f"{kind}, φ = {phi:.3g}", raised))
+                points.append(((span - _ROUNDING) / (bound + _ROUNDING), span, bound, f"{kind}, φ = {phi:.3g}", raised))
         for above in (False, True):
-            _, span, bound, where, _ = max(point for point in found if point[4] is above)
+            _, span, bound, where, _ = max(point for point in points if point[4] is above)
             written.append(Finding(f"{name}: {where}", span, bound * (1.0 + _ROUNDING) + _ROUNDING))
-        for _, span, bound, where, _ in found[:: 1 + len(found) // 40]:
+        for _, span, bound, where, _ in points[:: 1 + len(points) // 40]:
             rows.append({"world": name, "bound": bound, "span": span, "point": where})
     return Checked(STATEMENT, tuple(written), (), (_picture(rows),))
 

@@ -45,7 +45,7 @@ STATEMENT: Final = Statement(
     correction="in the regions of (3.5) EVI ends, and max γ̃ − min γ̃ ≤ D (max r̃ − min r̃)",
     erratum=21,
 )
-_LIMIT: Final = 1_000_000  # sweeps; the longest that ended took a tenth of it
+_LIMIT: Final = 1_000_000  # sweeps; those that converge take a tenth of it at most
 _DELTA: Final = 0.05
 _ROUNDING: Final = 1e-9
 

@@ -36,18 +36,18 @@ _ROUNDING: Final = 1e-9  # of a logarithm summed over the sequence
 
 def check(size: Size) -> Checked:
     """Compare the least sequence with its bound at every j."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     rows: list[dict[str, object]] = []
     for alpha in _ALPHAS:
         C = np.array(_CONSTANTS)
         ratio = least_sequence(C, alpha, size.pick(10_000, 100_000)) - lower_bound(C, alpha, size.pick(10_000, 100_000))
         at, c = np.unravel_index(int(np.argmin(ratio)), ratio.shape)
         name = f"α = {alpha:.4g}, C from 1e-06 to 1e+06, j = {at + 2}"
-        found.append(Finding(name, math.exp(ratio[at, c]), 1.0, ">=", error=_ROUNDING))
+        findings.append(Finding(name, math.exp(ratio[at, c]), 1.0, ">=", error=_ROUNDING))
         if alpha <= 0.75:
             marks = np.unique(np.geomspace(2, ratio.shape[0] + 1, 25).astype(int)).tolist()
             rows += [{"alpha": f"{alpha:.3g}", "j": j, "ratio": math.exp(ratio[j - 2, 4])} for j in marks]
-    return Checked(STATEMENT, tuple(found), (), (_picture(rows),))
+    return Checked(STATEMENT, tuple(findings), (), (_picture(rows),))
 
 
 def least_sequence(C: NDArray[np.float64], alpha: float, length: int) -> NDArray[np.float64]:
@@ -56,12 +56,12 @@ def least_sequence(C: NDArray[np.float64], alpha: float, length: int) -> NDArray
     >>> np.exp(least_sequence(np.array([1.0]), 0.0, 4)).ravel().round(9).tolist()
     [2.0, 3.0, 4.0]
     """
-    found = np.empty((length - 1, C.size))
+    logarithms = np.empty((length - 1, C.size))
     now = np.log(C) / (1.0 - alpha)
     for j in range(length - 1):
         now = now + np.log1p(C * np.exp((alpha - 1.0) * now))
-        found[j] = now
-    return found
+        logarithms[j] = now
+    return logarithms
 
 
 def lower_bound(C: NDArray[np.float64], alpha: float, length: int) -> NDArray[np.float64]:

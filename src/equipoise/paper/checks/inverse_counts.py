@@ -130,14 +130,16 @@ def _agent(model: Model, reward: Reward) -> TocUCRL2:
 
 def _closest(name: str, when: str, runs: list[_Sums]) -> list[Finding]:
     """Where each of the two sums comes closest to its bound."""
-    found = []
+    findings = []
     for label in ("Σ 1/√N⁺", "Σ 1/N⁺"):
         pairs = [run.against_bound(label) for run in runs]
         run = int(np.argmax([(total / bound).max() for total, bound in pairs]))
         total, bound = pairs[run]
         at = int(np.argmax(total / bound))
-        found.append(Finding(f"{label}, {name}, T = {runs[run].T[at]}", float(total[at]), float(bound[at]), note=when))
-    return found
+        findings.append(
+            Finding(f"{label}, {name}, T = {runs[run].T[at]}", float(total[at]), float(bound[at]), note=when)
+        )
+    return findings
 
 
 def _rows(name: str, run: _Sums) -> list[dict[str, object]]:

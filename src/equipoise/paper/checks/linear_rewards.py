@@ -51,14 +51,16 @@ def check(size: Size) -> Checked:
     runs, different, moved, by_gradient = _tally(size.pick(60, 1000), size.pick(2_000, 20_000))
     name = f"{runs} random worlds, Q from 0 to 1000 L"
     swim = Instance("RiverSwim-6", riverswim(6), Linear([1.0]), size.pick(10**6, 10**7), size.pick(4, 8))
-    found = curve(swim)
+    measured = curve(swim)
     findings = (
         Finding(f"{name}: runs unlike Q = ∞", different, 0.0),
         Finding(f"{name}: how far θ moves", moved, 0.0),
         Finding(f"{name}: episodes ended by Ψ", by_gradient, 0.0),
-        rate(swim.name, found, 0.5, inside=sizes(swim)),
+        rate(swim.name, measured, 0.5, inside=sizes(swim)),
     )
-    return Checked(STATEMENT, findings, (), (picture("Regret of UCRL2 on RiverSwim-6", [(swim.name, found)], "−1/2"),))
+    return Checked(
+        STATEMENT, findings, (), (picture("Regret of UCRL2 on RiverSwim-6", [(swim.name, measured)], "−1/2"),)
+    )
 
 
 def _tally(worlds: int, steps: int) -> _Tally:

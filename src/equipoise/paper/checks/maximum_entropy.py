@@ -44,7 +44,7 @@ def check(size: Size) -> Checked:
         Instance("star(2, 4), visits", star(2, 4).visits(), Entropy(5), T),
     ]
     curves = [(instance, curve(instance)) for instance in instances]
-    true = [*_distances(size), *(rate(instance.name, found, 1.0 / 3.0) for instance, found in curves)]
+    true = [*_distances(size), *(rate(instance.name, measured, 1.0 / 3.0) for instance, measured in curves)]
     written, corrected = [], []
     for mu in _SMOOTHINGS:
         reward = Entropy(_STATES, mu)
@@ -56,7 +56,7 @@ def check(size: Size) -> Checked:
             instance = f"S = {_STATES}, μ = {mu}: {what}"
             written.append(Finding(instance, measured, printed, error=2 * _STEP * measured))
             corrected.append(Finding(instance, measured, mended, error=2 * _STEP * measured))
-    drawn = picture("Regret of exploration", [(instance.name, found) for instance, found in curves], "−1/3")
+    drawn = picture("Regret of exploration", [(instance.name, measured) for instance, measured in curves], "−1/3")
     return Checked(STATEMENT, (*true, *written), tuple(corrected), (drawn,))
 
 

@@ -31,6 +31,7 @@ STATEMENT: Final = Statement(
     correction="Reg(T) ≤ β‖1‖² (1 + log T) / (2T) + (1/T) Σ(−θ_t)·(v* − V_t)",
     erratum=26,
 )
+_ROUNDING: Final = 1e-9
 
 
 def check(size: Size) -> Checked:
@@ -39,14 +40,14 @@ def check(size: Size) -> Checked:
     for case in [_counterexample(), *cases(size.pick(2, 20))]:
         steps = size.pick(5_000, 200_000)
         agent = case.agent()
-        found = decompose(case.model, agent, steps, seed=1)
+        terms = decompose(case.model, agent, steps, seed=1)
         setting = Setting.of(agent)
         times = np.unique(np.geomspace(1, steps, 40).astype(int))
-        average = np.cumsum(found.outcomes, axis=0)[times - 1] / times[:, None]
-        loss = found.best.dual_value - np.array([case.reward.value(w) for w in average])
-        errors = np.cumsum(found.left)[times - 1] / times
+        average = np.cumsum(terms.outcomes, axis=0)[times - 1] / times[:, None]
+        loss = terms.best.dual_value - np.array([case.reward.value(w) for w in average])
+        errors = np.cumsum(terms.left)[times - 1] / times
         # v* and opt come from a solver: opt from above, and (-theta).v* may be off by the gap at most
-        spare = loss - errors - found.best.gap - 1e-9
+        spare = loss - errors - terms.best.gap - _ROUNDING
         if isinstance(setting.steered_by, FrankWolfe):
             written.append(_finding(case.name, times, spare, [printed.oracle_term(setting, int(T)) for T in times]))
         corrected.append(_finding(case.name, times, spare, [regret.oracle_term(setting, int(T)) for T in times]))

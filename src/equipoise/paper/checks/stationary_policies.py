@@ -71,8 +71,8 @@ def check(size: Size) -> Checked:
     least, note = 1.0 - best.deterministic.value, "1/2 in closed form: never on a loop"
     corrected.append(Finding("the best deterministic policy: limit", least, 0.5 - _ROUNDING, ">=", note=note))
     for name, policies in _families(model, size.pick(300, 5000)).items():
-        found = [(min(limits(model, policy)), constant(model, policy)) for policy in policies]
-        limit, floor = min(found, key=lambda one: one[0] / one[1])
+        comparisons = [(min(limits(model, policy)), constant(model, policy)) for policy in policies]
+        limit, floor = min(comparisons, key=lambda pair: pair[0] / pair[1])
         corrected.append(Finding(f"{name}: limit", limit, floor * (1.0 - _ROUNDING), ">="))
     rows: list[dict[str, object]] = []
     for epsilon in (1.0, 0.1, 0.01):
@@ -116,14 +116,14 @@ def _families(model: Model, draws: int) -> dict[str, list[Vector]]:
         "one loop is never left": [loop + 1],
         "one branch is never entered": [0],
     }
-    found = {"random, every arc in use": [random(everything) for _ in range(draws)]}
+    policies = {"random, every arc in use": [random(everything) for _ in range(draws)]}
     for name, pairs in left_out.items():
         allowed = everything.copy()
         allowed[pairs] = 0.0
-        found[name] = [random(allowed) for _ in range(draws // 10)]
+        policies[name] = [random(allowed) for _ in range(draws // 10)]
     loops = np.where(model.means.max(axis=1) > 0.0, 1.0, 0.0)
-    found["no loop is ever left"] = [policy_of(model, loops)]
-    return found
+    policies["no loop is ever left"] = [policy_of(model, loops)]
+    return policies
 
 
 def _simulated(model: Model, policy: Vector, steps: int, runs: int) -> tuple[Index, Vector, Vector]:

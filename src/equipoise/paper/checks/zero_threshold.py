@@ -60,6 +60,9 @@ STATEMENT: Final = Statement(
     correction="true if it plans exactly in a known model: Reg(T) → q + q²/2K, q = (K − 1)D/(K + (K − 1)D)",
     erratum=9,
 )
+_EXACT: Final = 1e-9  # the tolerance of a plan that counts as exact
+_LEARNING: Final = 1e-6  # the same for the threshold at which a loop is left, times T
+_SWEEPS: Final = 10**8
 _DELTA: Final = 0.05
 
 
@@ -82,7 +85,7 @@ def check(size: Size) -> Checked:
     corrected = []
     every = np.arange(1, size.pick(1000, 10_000) + 1)
     for K, D in ((3, 4), (2, 2), (4, 2), (2, 6)):
-        regret = run(K, D, 0.0, every, known=True, tolerance=1e-9)
+        regret = run(K, D, 0.0, every, known=True, tolerance=_EXACT)
         name = f"star({K}, {D}), Q = 0, exact plans, model known"
         lower, upper = between(K, D, every)
         i = int(np.argmin(regret - lower))
@@ -94,7 +97,7 @@ def check(size: Size) -> Checked:
             rows += _rows("Q = 0, exact plans, model known", times, regret[times - 1])
     times = log_spaced(10, size.pick(10**5, 10**6))
     for name, Q in (("Q = 1", 1.0), ("Q = ∞", math.inf)):
-        regret = run(3, 4, Q, times, known=True, tolerance=1e-9)
+        regret = run(3, 4, Q, times, known=True, tolerance=_EXACT)
         rows += _rows(f"{name}, exact plans, model known", times, regret)
         instance = f"for contrast, star(3, 4), {name}: Reg({times[-1]})"
         if Q == 1.0:
@@ -151,7 +154,7 @@ def lead(K: int, D: int, T: int) -> float:
         average[0] += ahead / T
         gradient = reward.gradient(average)
         rewards = np.maximum(gradient * region.v_lo, gradient * region.v_hi).sum(axis=1)
-        plan = extended_value_iteration(model.first_pair, region, rewards, 1e-6 / T, limit=10**8)
+        plan = extended_value_iteration(model.first_pair, region, rewards, _LEARNING / T, limit=_SWEEPS)
         if plan.policy[D // 2] != 0:  # the end of the first branch: 0 is its loop
             break
         ahead *= 2

@@ -74,9 +74,9 @@ def curve_chart(
     layers += [_guide(guide, x, axis, scale, theme) for guide in guides]
     if bounds:
         layers += _bounds(bounds, agents, theme, x, y, hue)
-    lonely = frame.filter(pl.len().over("agent") == 1)  # no line through one point
-    if lonely.height:
-        dot = alt.Chart(alt.Data(values=lonely.to_dicts()))
+    single = frame.filter(pl.len().over("agent") == 1)  # a line needs two points: one alone is drawn as a dot
+    if single.height:
+        dot = alt.Chart(alt.Data(values=single.to_dicts()))
         layers.append(dot.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=hue))
         ends = dot.transform_filter("isValid(datum.y_low)").mark_rule(strokeWidth=2)
         layers.append(ends.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))

@@ -40,7 +40,7 @@ def specification(chart: Any, theme: Theme, height: int, description: str | None
     given = spec.pop("config", {})
     spec["config"] = _merged(config(theme), given)
     if description is None:
-        spec["config"]["aria"] = False  # the place of the chart speaks for it
+        spec["config"]["aria"] = False  # the element around the chart has the text for screen readers
     else:
         spec["description"] = description
     return spec | _size(spec, theme, height)

@@ -48,6 +48,13 @@ class Theme:
         Around a chart, in pixels.
     width, height : int or None
         Of a whole figure, in pixels; None if each has its own.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> theme = Theme("#000", "#555", "#ddd", "#fff", None, ("#0072b2",), ("#d55e00",), font="serif")
+    >>> replace(theme, font_size=10).font_size, theme.legends
+    (10, True)
     """
 
     ink: str

@@ -15,10 +15,14 @@ Means below the floor are drawn on it, and marked; lower ends of bands are cut t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from equipoise._statistics import half_widths
+
+_NEGLIGIBLE: Final = 1e-8  # part of the largest mean: what is smaller is not shown
+_FLOOR: Final = 1e-12  # of an axis on which no mean is positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +100,10 @@ def axis_floor(frame: pl.DataFrame, resolution: float) -> float:
     >>> axis_floor(pl.DataFrame(means), resolution=1e-9)
     0.0085
     """
-    least = max(resolution, 1e-8 * float(frame["mean"].max() or 0.0), 0.0)  # type: ignore[arg-type]
+    least = max(resolution, _NEGLIGIBLE * float(frame["mean"].max() or 0.0), 0.0)  # type: ignore[arg-type]
     above = frame.filter(pl.col("mean") > least)
     if above.is_empty():
-        return least or 1e-12
+        return least or _FLOOR
     mean, low = pl.col("mean"), pl.col("low")
     sure = above.filter(pl.col("error").is_null() | (mean > pl.col("error")))
     clear = above if sure.is_empty() else sure

@@ -10,7 +10,7 @@ import polars as pl
 from equipoise.reports.numbers.digest import ProblemDigest
 from equipoise.reports.numbers.slopes import fit_window
 
-_ABOVE: Final = 1.5  # the curves that it covers
+_ABOVE: Final = 1.5  # how many times as high as the curves a guide is drawn, to be seen apart from them
 
 
 @dataclass(frozen=True)

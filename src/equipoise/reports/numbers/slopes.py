@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from equipoise._statistics import Interval, half_widths, log_slope
 
+_ROUNDING: Final = 1e-9  # relative: a mean without one run that is smaller is taken for zero
 DECADES: Final = 2
 FEWEST_POINTS: Final = 3  # in the window, for a line to mean anything
 
@@ -75,7 +76,7 @@ def slope_of_mean(t: ArrayLike, runs: ArrayLike, floor: float = 0.0) -> Slope:
         return Slope(None, "too few checkpoints")
     mean = y.mean(axis=0)
     without = (n * mean - y) / (n - 1) if n > 1 else y  # one row for each run left out
-    if mean.min() <= floor or without.min() <= max(0.0, 1e-9 * mean.min()):
+    if mean.min() <= floor or without.min() <= max(0.0, _ROUNDING * mean.min()):
         return Slope(None, "regret reaches zero")
     slope = log_slope(x, mean)
     if n == 1:

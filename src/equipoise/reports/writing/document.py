@@ -116,7 +116,7 @@ def _specification(where: str, figure: Figure) -> dict[str, Any]:
     try:
         spec = specification(figure.drawn(PAGE), PAGE, figure.height)
         json_in_script(spec)
-    except Exception as error:  # whatever a chart raises; of ours none does
+    except Exception as error:  # a user's chart may raise anything
         reason = f"{type(error).__name__}: {error}"
         raise ReportError(f"section {where!r}: figure {figure.name!r} cannot be drawn ({reason})") from error
     return spec

@@ -71,6 +71,26 @@ def write_figures(
         When a section of your own cannot be made, or a figure of it cannot be drawn; nothing is written then.
     FileError
         When a file cannot be written.
+
+    Examples
+    --------
+    A study without results yet, and a section with a figure in it:
+
+    >>> import tempfile
+    >>> from equipoise.reports import Figure, Section
+    >>> import polars
+    >>> from equipoise.studies import Results
+    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
+    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
+    ...                   failures=(), missing=0, damaged=(), versions=())
+    >>> bars = {"data": {"values": [{"agent": "A", "regret": 0.1}]}, "mark": "bar",
+    ...         "encoding": {"x": {"field": "agent"}, "y": {"field": "regret", "type": "quantitative"}}}
+    >>> section = Section("Machines", (Figure("regret", bars, label="The regret of A is 0.1."),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_figures(results, folder, "svg", sections=[section])
+    ...     text = files[0].read_text(encoding="utf-8")
+    >>> files[0].name, text.startswith("<svg")
+    ('machines-regret.svg', True)
     """
     drawn = FORMATS[checked_format(format, FORMATS)]
     theme = styled(style, width, height, font, font_size)
@@ -80,7 +100,7 @@ def write_figures(
         for figure in section.figures:
             try:
                 files[f"{stem}-{figure.name}.{format}"] = drawn(_specification(section, figure, theme))
-            except Exception as error:  # whatever a chart raises; of ours none does
+            except Exception as error:  # a user's chart may raise anything
                 reason = f"{type(error).__name__}: {error}"
                 raise ReportError(
                     f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"

@@ -23,6 +23,12 @@ class Code:
     ----------
     text : str
         Shown as it is.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Text
+    >>> Text(("Run ", Code("make demo"), " again."))
+    Text(text=('Run ', Code(text='make demo'), ' again.'), kind='plain')
     """
 
     form: ClassVar = "code"
@@ -39,6 +45,12 @@ class Strong:
         Shown bold.
     bad : bool
         Whether it tells of something that is not as it should be.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Text
+    >>> Text((Strong("3 runs failed", bad=True), "."))
+    Text(text=(Strong(text='3 runs failed', bad=True), '.'), kind='plain')
     """
 
     form: ClassVar = "strong"
@@ -54,6 +66,12 @@ class Aside:
     ----------
     text : str
         The remark.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Text
+    >>> Text(("Paired by seed.", Aside("One seed is missing.")))
+    Text(text=('Paired by seed.', Aside(text='One seed is missing.')), kind='plain')
     """
 
     form: ClassVar = "aside"
@@ -89,6 +107,12 @@ class Link:
         What is shown.
     target : str
         ``#`` and the anchor of a section; in Markdown an address.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Text
+    >>> Text(("See ", Link("the star", "#problem-0"), "."))
+    Text(text=('See ', Link(text='the star', target='#problem-0'), '.'), kind='plain')
     """
 
     form: ClassVar = "link"
@@ -110,6 +134,11 @@ class Key:
         The pattern of the line; empty for a solid one.
     shape : "line" or "square"
         Of the sample beside the name.
+
+    Examples
+    --------
+    >>> Key.agent(0, "TOC-UCRL2")
+    Key(text='TOC-UCRL2', colour='agent-0', dashes=(), shape='line')
     """
 
     form: ClassVar = "key"
@@ -120,8 +149,17 @@ class Key:
 
     @classmethod
     def agent(cls, place: int, label: str) -> Key:
-        """The agent with that place in the study.
+        """The key of an agent.
 
+        Parameters
+        ----------
+        place : int
+            Of the agent in the study, from 0; it decides the colour and the dashes.
+        label : str
+            The name to show.
+
+        Examples
+        --------
         >>> Key.agent(9, "mine")
         Key(text='mine', colour='agent-1', dashes=(7, 3), shape='line')
         """
@@ -129,12 +167,28 @@ class Key:
 
     @classmethod
     def rule(cls, colour: Literal["ink", "muted"], text: str) -> Key:
-        """A dashed line."""
+        """The key of a dashed line.
+
+        Parameters
+        ----------
+        colour : "ink" or "muted"
+            Of the line.
+        text : str
+            The name to show.
+        """
         return cls(text, colour, _RULE)
 
     @classmethod
     def trigger(cls, index: int, text: str) -> Key:
-        """What ended an episode, by its place in the list of reasons."""
+        """The key of what ended an episode.
+
+        Parameters
+        ----------
+        index : int
+            Its place in the list of reasons.
+        text : str
+            The name to show.
+        """
         return cls(text, f"trigger-{index}", shape="square")
 
 

@@ -68,6 +68,19 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
     ------
     ReportError
         When one raises an error or returns something else; it is named.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Section, Text
+    >>> import polars
+    >>> from equipoise.studies import Results
+    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
+    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
+    ...                   failures=(), missing=0, damaged=(), versions=())
+    >>> def about(results):
+    ...     return Section("About", (Text(f"This is {results.name}."),))
+    >>> [section.title for section in own_sections([about], results)]
+    ['About']
     """
     return [_made(maker, results) for maker in makers]
 

@@ -128,6 +128,17 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
         Of a study.
     sections : sequence of callable or Section
         Sections of your own.
+
+    Examples
+    --------
+    >>> from equipoise.reports import Section, Text
+    >>> import polars
+    >>> from equipoise.studies import Results
+    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
+    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
+    ...                   failures=(), missing=0, damaged=(), versions=())
+    >>> [section.title for section in report_sections(results, [Section("Machines", (Text("One."),))])]
+    ['Machines']
     """
     return [*problem_sections(results, digest(results)), *own_sections(sections, results)]
 

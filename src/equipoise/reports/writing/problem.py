@@ -213,7 +213,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     busy = [agent for agent in problem.agents if agent.name in names]
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
     shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent) if n) for agent in busy]
-    told = "; ".join(f"{agent.name}: {share or 'none'}" for agent, share in zip(busy, shares, strict=True))
+    summary = "; ".join(f"{agent.name}: {share or 'none'}" for agent, share in zip(busy, shares, strict=True))
     reasons = [i for i, key in enumerate(ENDED) if any(dict(_ended(agent))[key] for agent in busy)]
     note = f"{_mean_of(problem)}{_floor_words(curves, 'the number')}"
     note += " Shares: of the mean numbers at the end, the open episode apart."
@@ -229,7 +229,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     right = Figure(
         name="triggers",
         chart=ended,
-        label=f"What ended the episodes: {told}",
+        label=f"What ended the episodes: {summary}",
         heading="What ended them",
         legend=tuple(Key.trigger(i, _ENDED_BY[ENDED[i]]) for i in reasons),
         height=BAR * len(names),

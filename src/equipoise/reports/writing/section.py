@@ -43,6 +43,11 @@ class Text:
         Plain text, or pieces of it; everything is escaped.
     kind : "plain", "note", "muted" or "bad"
         How it looks: a note is smaller.
+
+    Examples
+    --------
+    >>> Text("All runs are done.", kind="note").kind
+    'note'
     """
 
     form: ClassVar = "text"
@@ -60,6 +65,11 @@ class Heading:
         What it says.
     level : 2 or 3
         3 within a section; 2 is for what stands before and after all sections.
+
+    Examples
+    --------
+    >>> Heading("Regret").level
+    3
     """
 
     form: ClassVar = "heading"
@@ -77,6 +87,11 @@ class Items:
         In order.
     kind : "dots" or "rows"
         Whether an entry begins with a dot, or ends with a line.
+
+    Examples
+    --------
+    >>> Items(("one seed", "two agents")).kind
+    'dots'
     """
 
     form: ClassVar = "items"
@@ -92,6 +107,11 @@ class Facts:
     ----------
     pairs : tuple of (str, str)
         In order.
+
+    Examples
+    --------
+    >>> Facts((("states", "7"), ("outcomes", "3"))).pairs[1]
+    ('outcomes', '3')
     """
 
     form: ClassVar = "facts"
@@ -134,6 +154,11 @@ class Listing:
     ----------
     text : str
         Shown as it is.
+
+    Examples
+    --------
+    >>> Listing('name = "quick"').text
+    'name = "quick"'
     """
 
     form: ClassVar = "listing"
@@ -150,6 +175,11 @@ class Column:
         Above its cells.
     kind : "text", "number" or "long"
         Numbers stand to the right; a long text may be broken into lines.
+
+    Examples
+    --------
+    >>> Column("regret", kind="number").heading
+    'regret'
     """
 
     heading: str
@@ -174,6 +204,16 @@ class Table:
         A row that stands out.
     folded : str
         If not empty, the table is folded on the page behind these words.
+
+    Examples
+    --------
+    >>> table = Table("speed", "Steps a second", (Column("agent"), Column("speed", "number")), (("A", "2,000"),))
+    >>> [column.heading for column in table.columns]
+    ['agent', 'speed']
+    >>> Table("Speed!", "Steps a second", (Column("agent"),), ())
+    Traceback (most recent call last):
+    ...
+    equipoise.errors.ReportError: table: name: got 'Speed!'; small letters, digits and hyphens are needed: ...
     """
 
     form: ClassVar = "table"
@@ -227,6 +267,13 @@ class Figure:
         On the page, above the chart. In a file a chart has the legend that is within it.
     height : int
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> bars = {"data": {"values": [{"agent": "A", "regret": 0.1}]}, "mark": "bar",
+    ...         "encoding": {"x": {"field": "agent"}, "y": {"field": "regret", "type": "quantitative"}}}
+    >>> Figure("regret", bars, label="The regret of A is 0.1.").height
+    300
     """
 
     form: ClassVar = "figure"
@@ -250,7 +297,13 @@ class Figure:
             )
 
     def drawn(self, theme: Theme) -> Chart:
-        """The chart itself, for a theme."""
+        """The chart itself, for a theme.
+
+        Parameters
+        ----------
+        theme : Theme
+            Of the place where it is shown.
+        """
         if callable(self.chart) and not hasattr(self.chart, "to_dict"):
             return self.chart(theme)
         return self.chart
@@ -272,6 +325,12 @@ class Panels:
         Of all of them.
     note : str
         Below them.
+
+    Examples
+    --------
+    >>> panel = Figure("left", {"mark": "point"}, label="One point.", heading="star")
+    >>> [figure.heading for figure in Panels("points", (panel,), label="One point a world.").figures]
+    ['star']
     """
 
     form: ClassVar = "panels"
@@ -287,12 +346,17 @@ class Panels:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Parts side by side, where there is room for it.
+    """Parts side by side, where the page is wide enough.
 
     Attributes
     ----------
     columns : tuple of tuple of Part
         The parts of each column.
+
+    Examples
+    --------
+    >>> len(Beside(((Text("left"),), (Text("right"),))).columns)
+    2
     """
 
     form: ClassVar = "beside"
@@ -344,7 +408,7 @@ class Section:
             raise ReportError(f"section: title: got {self.title!r}; a text is needed")
         if not isinstance(self.parts, tuple):
             raise ReportError(f"section {self.title!r}: parts: got {type(self.parts).__name__}; a tuple is needed")
-        given: list[object] = list(walk(self.parts))  # by whoever wrote it: anything may be among it
+        given: list[object] = list(walk(self.parts))  # a user wrote it, so entries may be of any type
         for index, part in enumerate(given):
             if not isinstance(part, PARTS):
                 names = ", ".join(kind.__name__ for kind in PARTS)

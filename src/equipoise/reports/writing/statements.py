@@ -43,6 +43,18 @@ def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
         Used as given.
     size : Size
         Of the checks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from equipoise.paper import Checked, Finding, Outcome, Size, Statement
+    >>> statement = Statement("mine", "Lemma 1", "It is small", "x <= 1")
+    >>> outcome = Outcome("mine", Checked(statement, (Finding("star", 0.5, 1.0),)), "", 0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = write_paper([outcome], Path(folder) / "paper.html", Size.QUICK).read_text(encoding="utf-8")
+    >>> "Lemma 1" in text, "holds" in text
+    (True, True)
     """
     _files.write_bytes(path, page(outcomes, size).encode())
     return Path(path)
@@ -59,6 +71,18 @@ def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
         Used as given.
     size : Size
         Of the checks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from equipoise.paper import Checked, Finding, Outcome, Size, Statement
+    >>> statement = Statement("mine", "Lemma 1", "It is small", "x <= 1")
+    >>> outcome = Outcome("mine", Checked(statement, (Finding("star", 0.5, 1.0),)), "", 0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = write_table([outcome], Path(folder) / "checks.md", Size.QUICK).read_text(encoding="utf-8")
+    >>> "Lemma 1" in text, "holds" in text
+    (True, True)
     """
     columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "verdict")))
     rows = tuple(row for outcome in outcomes for row in _short_rows(outcome))

@@ -75,6 +75,24 @@ def write_tables(
         When a section of your own raises an error or is none; nothing is written then.
     FileError
         When a file cannot be written.
+
+    Examples
+    --------
+    A study without results yet, and a section with a table in it:
+
+    >>> import tempfile
+    >>> from equipoise.reports import Column, Section, Table
+    >>> import polars
+    >>> from equipoise.studies import Results
+    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
+    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
+    ...                   failures=(), missing=0, damaged=(), versions=())
+    >>> speed = Table("speed", "Steps a second", (Column("agent"), Column("speed", "number")), (("A", "2,000"),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_tables(results, folder, sections=[Section("Machines", (speed,))])
+    ...     lines = files[0].read_text(encoding="utf-8").splitlines()
+    >>> files[0].name, lines
+    ('machines-speed.csv', ['agent,speed', 'A,"2,000"'])
     """
     ending, written = FORMATS[checked_format(format, FORMATS)]
     made = report_sections(opened(results), sections)

@@ -54,16 +54,16 @@ def family(problem: ProblemDigest) -> str:
     if not tested:
         return ""
     pairs = count(len(tested), "pair")
-    said = f"Paired by seed; Holm's correction is over all {pairs} of agents of this problem that were tested."
+    sentences = f"Paired by seed; Holm's correction is over all {pairs} of agents of this problem that were tested."
     if len(tested) == 1:
-        said = "Paired by seed; only one pair of agents was tested, so there is nothing to correct for."
+        sentences = "Paired by seed; only one pair of agents was tested, so there is nothing to correct for."
     seeds, needed = max(pair.n for pair in tested), seeds_needed(len(tested))
     if seeds < needed:
-        said += (
+        sentences += (
             f" With {count(seeds, 'shared seed')} the smallest possible p is {number(2.0 ** (1 - seeds), 2)} before"
             f" correction: no difference can be significant at {100 * ALPHA:g} % with fewer than {needed} seeds."
         )
-    return said
+    return sentences
 
 
 def summary(problem: ProblemDigest) -> list[str]:
@@ -73,10 +73,10 @@ def summary(problem: ProblemDigest) -> list[str]:
     if problem.best is None:
         return ["The agents share no checkpoint, so they are not compared; each is shown as far as it went."]
     best = problem.agent(problem.best)
-    said = [_leader(problem, best)]
-    said += _differences(problem)
-    said += _fall(best)
-    return said
+    sentences = [_leader(problem, best)]
+    sentences += _differences(problem)
+    sentences += _fall(best)
+    return sentences
 
 
 def _leader(problem: ProblemDigest, best: AgentDigest) -> str:
@@ -152,7 +152,7 @@ def _fall(best: AgentDigest) -> list[str]:
     if best.slope is None or best.slope.interval is None:
         return []
     first, last = fit_window(best.t)
-    said = f"From t = {first:,.0f} to {last:,.0f} the slope of its regret is {signed(best.slope.interval)}"
+    sentence = f"From t = {first:,.0f} to {last:,.0f} the slope of its regret is {signed(best.slope.interval)}"
     if best.rate is not None:
-        said += f"; that of the theorem's bound is {fraction(best.rate)}"
-    return [f"{said}."]
+        sentence += f"; that of the theorem's bound is {fraction(best.rate)}"
+    return [f"{sentence}."]
