@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._component import Component
 from equipoise._numbers import whole
+from equipoise.agents.clock import new_clock, set_clock
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
 from equipoise.models.model import Model, Space
@@ -43,9 +44,6 @@ from equipoise.rewards.base import Reward
 if TYPE_CHECKING:
     import polars
 
-# Positions in the clock.
-TIME, STATE, PENDING = 0, 1, 2
-CLOCK_SIZE: Final = 3
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
 
@@ -92,7 +90,7 @@ class Agent(Component, abc.ABC):
             raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
         self.space = space
         self.reward = reward
-        self._clock = np.array([1, space.start, -1])
+        self._clock = new_clock(space.start)
         self._total = np.zeros(space.n_outcomes)
         self._lock = threading.Lock()
 
@@ -166,17 +164,17 @@ class Agent(Component, abc.ABC):
     @property
     def t(self) -> int:
         """The time of the next step, from 1."""
-        return int(self._clock[TIME])
+        return int(self._clock["time"][0])
 
     @property
     def state(self) -> int:
         """The state in which the next step will be taken."""
-        return int(self._clock[STATE])
+        return int(self._clock["state"][0])
 
     @property
     def pending(self) -> bool:
         """Whether an action waits to be observed."""
-        return bool(self._clock[PENDING] >= 0)
+        return bool(self._clock["pending"][0] >= 0)
 
     @property
     def average(self) -> NDArray[np.float64]:
@@ -241,7 +239,7 @@ class Agent(Component, abc.ABC):
     def take_action(self) -> int:
         """As `act` in the present state, for loops that hold the agent `exclusive`; only the answer is checked."""
         action = self._chosen()
-        self._clock[PENDING] = self.space.first_pair[self.state] + action
+        self._clock["pending"] = self.space.first_pair[self.state] + action
         return action
 
     def take_in(self, outcomes: NDArray[np.float64], next_state: int) -> None:
@@ -254,7 +252,7 @@ class Agent(Component, abc.ABC):
         next_state : int
             The state that it led to.
         """
-        self._learned(int(self._clock[PENDING] - self.space.first_pair[self.state]), outcomes, next_state)
+        self._learned(int(self._clock["pending"][0] - self.space.first_pair[self.state]), outcomes, next_state)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -368,7 +366,7 @@ class Agent(Component, abc.ABC):
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:
         """Move the clock, and sum the outcomes; an agent whose kernels do so has nothing left to do."""
         self._total += outcomes
-        self._clock[:] = self._clock[TIME] + 1, after, -1
+        set_clock(self._clock, self.t + 1, after)
 
     def _blamed(self, method: str, error: Exception) -> ContractError:
         """The error of a method that raised: it names the agent, the method and the step."""
@@ -420,6 +418,5 @@ def check_kind(value: object, kind: type, name: str, example: str) -> None:
         Something that would be accepted.
     """
     if not isinstance(value, kind):
-        raise ParameterError(
-            f"{name}: got {type(value).__name__}; it must be of type {kind.__name__}, for instance {example}"
-        )
+        got = f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
+        raise ParameterError(f"{name}: got {got}; it must be of type {kind.__name__}, for instance {example}")

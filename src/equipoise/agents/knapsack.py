@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import kernel
-from equipoise.agents.base import PENDING, STATE, TIME, Agent, check_kind
+from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.clock import numbers_of, set_clock
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.restoring import require
 from equipoise.agents.schedules import Power
@@ -41,14 +42,15 @@ from equipoise.rewards.knapsack import Knapsack
 @kernel
 def _idle(steps, first_pair, null_actions, clock, outcome, rng, world):
     """Take null actions; stops before time moves on if one of them yields something."""
+    now = clock[0]
     for _ in range(steps):
-        state = clock[STATE]
+        state = now.state
         after = sample(rng, first_pair[state] + null_actions[state], world, outcome)
         for k in range(outcome.shape[0]):
             if outcome[k] != 0.0:
                 return False
-        clock[STATE] = after
-        clock[TIME] += 1
+        now.state = after
+        now.time += 1
     return True
 
 
@@ -185,13 +187,13 @@ class KnapsackAgent(Agent):
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
         """Move the clock; the inner agent keeps the sums, to which null actions add nothing."""
-        self._clock[:] = self.t + 1, after, -1
+        set_clock(self._clock, self.t + 1, after)
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
         """Compiled."""
         if not self.stopped:
             self._inner._run(model, rng, steps, self._units)
-            self._clock[:] = self._inner.t, self._inner.state, -1
+            set_clock(self._clock, self._inner.t, self._inner.state)
             return
         outcome = np.zeros(self.space.n_outcomes)
         nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
@@ -216,9 +218,9 @@ class KnapsackAgent(Agent):
         fits = self.t <= self.horizon + 1 and bool(np.all(self.inventory >= 0.0))
         if fits and self.stopped:
             null = self.space.first_pair[self.state] + self.null_actions[self.state]
-            fits = inner.t <= self.t and not inner.pending and int(clock[PENDING]) in (-1, int(null))
+            fits = inner.t <= self.t and not inner.pending and int(clock["pending"][0]) in (-1, int(null))
         elif fits:
-            fits = np.array_equal(clock, inner._clock[: clock.size])
+            fits = np.array_equal(numbers_of(clock), numbers_of(inner._clock))
         require(fits, "its clock is damaged")
 
     # -- inside ---------------------------------------------------------------------------------------
@@ -237,7 +239,12 @@ class KnapsackAgent(Agent):
 
 def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[np.int64]:
     one = isinstance(null_actions, (int, np.integer)) and not isinstance(null_actions, bool)
-    given: list[Any] = [null_actions] * space.n_states if one else list(cast(Sequence[int], null_actions))
+    try:
+        given: list[Any] = [null_actions] * space.n_states if one else list(cast(Sequence[int], null_actions))
+    except TypeError:
+        raise ParameterError(
+            f"null_actions: got {null_actions!r}; an action, or one for each of the {space.n_states} states, is needed"
+        ) from None
     if len(given) != space.n_states:
         raise ParameterError(f"null_actions: got {len(given)}; each of the {space.n_states} states needs one")
     for state, action in enumerate(given):

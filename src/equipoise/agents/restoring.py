@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import MOST
 from equipoise.errors import FileError
-from equipoise.models.model import Space
 
 
 def array_in(memory: Mapping[str, Any], name: str, like: NDArray[Any], grows: bool = False) -> NDArray[Any]:
@@ -47,19 +45,3 @@ def require(condition: Any, otherwise: str) -> None:
     """
     if not condition:
         raise FileError(otherwise)
-
-
-def clock_fits(clock: NDArray[np.int64], space: Space) -> bool:
-    """Whether there are such a time, such a state, and in it the pair that waits to be observed, if any.
-
-    Parameters
-    ----------
-    clock : numpy.ndarray
-        Time, state and pending pair.
-    space : Space
-        The agent's.
-    """
-    t, state, pending = (int(number) for number in clock[:3])
-    if not (1 <= t <= MOST and 0 <= state < space.n_states):
-        return False
-    return pending == -1 or bool(space.first_pair[state] <= pending < space.first_pair[state + 1])

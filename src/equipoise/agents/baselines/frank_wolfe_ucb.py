@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import call_entry, inlined, kernel
 from equipoise._numbers import real
-from equipoise.agents.base import STATE, TIME, Agent
+from equipoise.agents.base import Agent
 from equipoise.agents.restoring import array_in, require
 from equipoise.errors import ParameterError
 from equipoise.models.kernels import sample
@@ -63,14 +63,15 @@ def _choice(t, delta, visits, sums, total, average, gradient, entry, params):
 
 @kernel
 def _play(steps, delta, visits, sums, clock, total, average, gradient, entry, params, outcome, rng, world):
+    now = clock[0]
     for _ in range(steps):
-        arm = _best(clock[TIME], delta, visits, sums, total, average, gradient, entry, params)
-        clock[STATE] = sample(rng, arm, world, outcome)
+        arm = _best(now.time, delta, visits, sums, total, average, gradient, entry, params)
+        now.state = sample(rng, arm, world, outcome)
         visits[arm] += 1
         for k in range(total.shape[0]):
             sums[arm, k] += outcome[k]
             total[k] += outcome[k]
-        clock[TIME] += 1
+        now.time += 1
 
 
 @final

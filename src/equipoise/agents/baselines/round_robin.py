@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
-from equipoise.agents.base import PENDING, STATE, TIME, Agent
+from equipoise.agents.base import Agent
 from equipoise.agents.restoring import array_in, require
 from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
@@ -33,14 +33,14 @@ def _turn(first_pair, turn, state):
 
 @kernel
 def _go_round(steps, turn, first_pair, clock, total, outcome, rng, world):
-    state = clock[STATE]
+    state = clock[0].state
     for _ in range(steps):
         pair = _turned(first_pair, turn, state)
         state = sample(rng, pair, world, outcome)
         for k in range(total.shape[0]):
             total[k] += outcome[k]
-    clock[STATE] = state
-    clock[TIME] += steps
+    clock[0].state = state
+    clock[0].time += steps
 
 
 @final
@@ -89,5 +89,5 @@ class RoundRobin(Agent):
         counts = np.diff(self.space.first_pair)
         require(np.all((turn >= 0) & (turn < counts)), "it has a turn that no action has")
         taken = self.space.first_pair[self.state] + (turn[self.state] - 1) % counts[self.state]
-        require(not self.pending or self._clock[PENDING] == taken, "its turns and its clock do not fit together")
+        require(not self.pending or self._clock["pending"][0] == taken, "its turns and its clock do not fit together")
         self._turn = turn

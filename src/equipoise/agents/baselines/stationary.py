@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import inlined, kernel
 from equipoise._numbers import SEEDS, whole
-from equipoise.agents.base import PENDING, STATE, TIME, Agent
+from equipoise.agents.base import Agent
 from equipoise.agents.restoring import require
 from equipoise.errors import ParameterError
 from equipoise.models.branches import SUM_TOLERANCE
@@ -43,14 +43,14 @@ def _draw(rng, first_pair, cumulative, state):
 
 @kernel
 def _follow(steps, actions, cumulative, first_pair, clock, total, outcome, rng, world):
-    state = clock[STATE]
+    state = clock[0].state
     for _ in range(steps):
         pair = _drawn(actions, first_pair, cumulative, state)
         state = sample(rng, pair, world, outcome)
         for k in range(total.shape[0]):
             total[k] += outcome[k]
-    clock[STATE] = state
-    clock[TIME] += steps
+    clock[0].state = state
+    clock[0].time += steps
 
 
 @final
@@ -90,10 +90,9 @@ class StationaryAgent(Agent):
         # spawned, so that it is another stream than a world's of the same seed
         self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed).spawn(1)[0]))
 
-    @property
-    def policy(self) -> NDArray[np.float64] | None:
-        """The policy that was given; `probabilities` is the one in force."""
-        return self.probabilities if self._given else None
+    def arguments(self) -> dict[str, Any]:
+        """The policy that was given, None if none was, and the seed; `probabilities` is the policy in force."""
+        return {"policy": self.probabilities.tolist() if self._given else None, "seed": self.seed}
 
     def choose(self, state: int) -> int:
         """Drawn by the policy."""
@@ -113,7 +112,7 @@ class StationaryAgent(Agent):
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go on with that stream: each action has taken one number of it."""
-        possible = not self.pending or self.probabilities[self._clock[PENDING]] > 0.0
+        possible = not self.pending or self.probabilities[self._clock["pending"][0]] > 0.0
         require(possible, "an action is pending that its policy never takes")
         cast(np.random.PCG64, self._actions.bit_generator).advance(self.t - 1 + self.pending)
         here = self._actions.bit_generator.state
