@@ -26,7 +26,7 @@ from equipoise._component import Reading, described, made
 from equipoise._files import read_saved, write_npz
 from equipoise._numbers import whole
 from equipoise.agents.base import Agent
-from equipoise.agents.clock import clock_fits, numbers_of, set_clock
+from equipoise.agents.clock import clock_fits, clock_numbers, set_clock
 from equipoise.agents.earlier_files import EARLIER, todays
 from equipoise.agents.restoring import array_in, require
 from equipoise.agents.vocabulary import KINDS
@@ -87,7 +87,7 @@ def load_agent(kind: type[_A], path: str | os.PathLike[str], reward: Reward | No
 
 def _packed(agent: Agent) -> tuple[Header, Arrays]:
     arrays: Arrays = {f"space.{name}": getattr(agent.space, name) for name in _SPACE}
-    arrays["clock"], arrays["total"] = numbers_of(agent._clock), agent._total
+    arrays["clock"], arrays["total"] = clock_numbers(agent._clock), agent._total
     convert = _keeping(arrays)
     if isinstance(agent.reward, Custom):
         reward: dict[str, Any] = {"kind": "Custom", "fingerprint": agent.reward.fingerprint()}
@@ -112,14 +112,14 @@ def _rebuilt(header: Header, arrays: Arrays, reward: Reward | None) -> Agent:
     agent: Agent = made(header["agent"], Agent, "agent", reading, given)
     if described(agent, _keeping({})) != header["agent"]:
         raise FileError("it does not say all that the agent was made of")
-    clock = array_in(arrays, "clock", numbers_of(agent._clock))
+    clock = array_in(arrays, "clock", clock_numbers(agent._clock))
     total = array_in(arrays, "total", agent._total)
     possible = clock_fits(clock, space) and np.all((total >= 0.0) & (total <= clock[0] - 1))
     require(possible, "its clock is damaged")
     set_clock(agent._clock, *clock.tolist())
     agent._total[:] = total
     agent.restore(_with_arrays(header["memory"], arrays))
-    kept = np.array_equal(clock, numbers_of(agent._clock)) and np.array_equal(total, agent._total)
+    kept = np.array_equal(clock, clock_numbers(agent._clock)) and np.array_equal(total, agent._total)
     require(kept, "its clock is not that of its memory")
     return agent
 

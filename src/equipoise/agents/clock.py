@@ -1,7 +1,7 @@
 """Where an agent is: the time of its next step, the state, and the pair that waits to be observed, if any.
 
-A record of three named numbers, in an array of one so that kernels can write to it. `TocUCRL2` has a longer record, with
-these names among others.
+A record of three named numbers, in an array of one so that kernels can write to it. `TocUCRL2` has a longer record,
+with these names among others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def set_clock(clock: NDArray[np.void], time: int, state: int, pending: int = -1)
     clock["time"], clock["state"], clock["pending"] = time, state, pending
 
 
-def numbers_of(clock: NDArray[np.void]) -> NDArray[np.int64]:
+def clock_numbers(clock: NDArray[np.void]) -> NDArray[np.int64]:
     """The three numbers as a vector, for files and comparisons.
 
     Parameters

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import kernel
 from equipoise.agents.base import Agent, check_kind
-from equipoise.agents.clock import numbers_of, set_clock
+from equipoise.agents.clock import clock_numbers, set_clock
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.restoring import require
 from equipoise.agents.schedules import Power
@@ -220,7 +220,7 @@ class KnapsackAgent(Agent):
             null = self.space.first_pair[self.state] + self.null_actions[self.state]
             fits = inner.t <= self.t and not inner.pending and int(clock["pending"][0]) in (-1, int(null))
         elif fits:
-            fits = np.array_equal(numbers_of(clock), numbers_of(inner._clock))
+            fits = np.array_equal(clock_numbers(clock), clock_numbers(inner._clock))
         require(fits, "its clock is damaged")
 
     # -- inside ---------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from equipoise._compile import Entry, once
 from equipoise._numbers import MOST, real
 from equipoise.agents.base import Agent, check_kind
-from equipoise.agents.clock import clock_fits, numbers_of
+from equipoise.agents.clock import clock_fits, clock_numbers
 from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
 from equipoise.agents.kernels import observe_once, ready, run
 from equipoise.agents.machine import (
@@ -509,7 +509,7 @@ def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Epi
     space, clock, pool = agent.space, memory.clock[0], counts.pool[0]
     steps, phase, origin = int(clock["time"]) - 1, int(clock["phase"]), int(clock["origin"])
     restarts = agent.oracle.phase(1).length is not None
-    if not (clock_fits(numbers_of(memory.clock), space) and 0 <= phase <= (_MOST_PHASES if restarts else 1)):
+    if not (clock_fits(clock_numbers(memory.clock), space) and 0 <= phase <= (_MOST_PHASES if restarts else 1)):
         return False
     present = agent.oracle.phase(max(1, phase))
     since = steps - (0 if present.inherit else origin)
