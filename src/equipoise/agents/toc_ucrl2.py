@@ -164,7 +164,8 @@ class TocUCRL2(Agent):
     @property
     def caveat(self) -> str:
         """That of its confidence; or that nothing is proven of its oracle."""
-        unknown = self.oracle.theory.regret_term is None
+        known = (self.oracle.theory.regret_term, self.oracle.phase(1).oracle.theory.gradient_episodes)
+        unknown = None in known  # a bound on the regret needs both
         return self.confidence.caveat or ("no bound is known for its oracle" if unknown else "")
 
     @property

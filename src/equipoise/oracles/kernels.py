@@ -1,4 +1,4 @@
-"""Pieces of the oracles' steps, compiled: a projection, multiplicative weights, and Frank-Wolfe's step in one pass."""
+"""Pieces of the oracles' steps, compiled: a projection, multiplicative weights, Frank-Wolfe's in one pass, a call."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from equipoise._compile import inlined
+from equipoise._compile import inlined, kernel
+from equipoise._frames import call_framed, framed
 from equipoise.oracles.frame import conjugate_argmax
 from equipoise.rewards.norms import distance
 
@@ -67,3 +68,9 @@ def accumulated(step, response):
     conjugate_argmax(step, step.theta, response)
     for k in range(step.theta.shape[0]):
         step.memory[k] += response[k] - step.outcome[k]
+
+
+@kernel
+def step_once(address, frame):
+    """Call the step of an oracle once, from Python, on an `OracleFrame`."""
+    call_framed(address, framed(frame))

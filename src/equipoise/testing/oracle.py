@@ -1,0 +1,399 @@
+r"""What every oracle must keep to, as clauses that can be run on one of your own.
+
+    from equipoise.testing import check_oracle
+
+    check_oracle(MyOracle(), reward)
+
+or, with pytest, one test a clause:
+
+    @pytest.mark.parametrize("clause", ORACLE_CLAUSES.values(), ids=ORACLE_CLAUSES)
+    def test_contract(clause):
+        clause(MyOracle(), reward)
+
+A compiled step checks nothing, so what a clause finds here would otherwise be a crash, results that cannot be repeated,
+or a bound in a report that does not hold. Clauses follow the oracle on sequences of outcomes, random ones and some that
+are chosen against it: they find slips, and prove nothing.
+
+What a declared regret term says of a path. The theorems use of an oracle that for every w in the box, with certainty,
+
+    g(w) - g(average of V_1 .. V_T) <= term(T) + (1/T) sum over t <= T of (-theta_t).(w - V_t).
+
+The largest of g(w) + (mean of theta_t).w over the box is g* of the mean, so all w are tried at once:
+
+    g*(mean of theta_t) - (1/T) sum of theta_t.V_t - g(average) <= term(T).
+
+For a descent it follows from its regret on f_t(theta) = g*(theta) - theta.V_t, as g* is convex and
+g(average) = min over theta of the mean of f_t(theta); for Frank-Wolfe from smoothness.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise._compile import Entry
+from equipoise._types import Vector
+from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.errors import ContractError, EquipoiseError, OracleError
+from equipoise.models.garnet import garnet
+from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.frame import OracleFrame
+from equipoise.oracles.theory import OracleTheory
+from equipoise.rewards.audit import show
+from equipoise.rewards.base import Reward
+from equipoise.rewards.bottom_sum import BottomSum
+from equipoise.rewards.entropy import Entropy
+from equipoise.rewards.linear import Linear
+from equipoise.rewards.norms import dual, length
+from equipoise.rewards.quadratic import Quadratic
+from equipoise.rewards.target_distance import TargetDistance
+from equipoise.simulation import simulate
+from equipoise.testing._oracle_paths import GUARD, MARK, Leg, Moment, legs, padded, remembered, sources, take_step, walk
+
+_STEPS: Final = 300
+_FEW_STEPS: Final = 30
+_PHASES: Final = 12  # how many phases are looked at
+_SEED: Final = 5
+_SLACK: Final = 1e-9  # what rounding may cost, relative to the size of the numbers compared
+_CALLS: Final = ("gradient", "conjugate_argmax")
+_VECTORS: Final = ("theta", "outcome", "average", "memory")  # of a `Moment`
+_WRITTEN: Final = ("theta", "memory", "scratch")  # what a step may change
+_THRESHOLDS: Final = (0.03, 0.3, 3.0, 30.0)  # Q, in multiples of L
+
+
+def check_oracle(oracle: Oracle, reward: Reward) -> None:
+    """Run all clauses.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        The one to check.
+    reward : Reward
+        One that it is for.
+
+    Raises
+    ------
+    ContractError
+        Naming the clause, what was given and the numbers.
+
+    Examples
+    --------
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Quadratic
+    >>> check_oracle(FrankWolfe(), Quadratic([0.5, 0.2]))
+    """
+    for clause in ORACLE_CLAUSES.values():
+        clause(oracle, reward)
+
+
+def says_what_it_is(oracle: Oracle, reward: Reward) -> None:
+    """It is an oracle with a step that can be called; a copy of it, and one made of its arguments, is the same."""
+    clause = "says_what_it_is"
+    if not isinstance(oracle, Oracle):
+        raise ContractError(f"{clause}: got {type(oracle).__name__}; an Oracle is needed")
+    try:
+        twin = type(oracle)(**oracle.arguments())
+    except (TypeError, EquipoiseError) as error:
+        raise ContractError(f"{clause}: it cannot be made again from its arguments ({error})") from error
+    for what, other in (("made from its arguments again", twin), ("copied", copy.deepcopy(oracle))):
+        if repr(other) != repr(oracle):
+            raise ContractError(f"{clause}: {oracle!r}, {what}, is {other!r}")
+    if not isinstance(oracle.theory, OracleTheory):
+        raise ContractError(f"{clause}: theory: got {oracle.theory!r}; an OracleTheory is needed")
+    horizon: Any = oracle.horizon
+    if horizon is not None and (not isinstance(horizon, int) or horizon < 1):
+        raise ContractError(f"{clause}: horizon: got {horizon!r}; a number of steps, or None, is needed")
+    _demand_kernel(clause, oracle, reward)
+
+
+def refuses_what_does_not_fit(oracle: Oracle, reward: Reward) -> None:
+    """`check` accepts its reward; another it refuses with an `OracleError`, or is in order with that one too."""
+    clause = "refuses_what_does_not_fit"
+    if (error := _refusal(clause, oracle, reward)) is not None:
+        raise ContractError(f"{clause}: check refuses {reward!r}, which it should fit ({error})")
+    for other in _others(reward.n_outcomes):
+        if _refusal(clause, oracle, other) is not None:
+            continue
+        blamed = f"{clause}: check accepts {other!r}, and there"
+        try:
+            for source in sources(other.n_outcomes, _SEED).values():
+                for leg in legs(oracle, other, source, _steps(oracle, _FEW_STEPS)):
+                    _demand_within(blamed, other, leg)
+        except ContractError:
+            raise
+        except Exception as trouble:  # whatever follows from a reward that it does not fit
+            raise ContractError(f"{blamed} {type(trouble).__name__} was raised: {trouble}") from trouble
+
+
+def starts_within_reach(oracle: Oracle, reward: Reward) -> None:
+    """theta_1 of every phase has K finite numbers, and lies in the dual ball of radius L."""
+    for index, phase in _phases(oracle):
+        theta: Any = phase.oracle.first_theta(reward)
+        where = f"starts_within_reach: phase {index}: the first theta"
+        if not isinstance(theta, np.ndarray) or theta.shape != (reward.n_outcomes,) or theta.dtype != np.float64:
+            raise ContractError(f"{where} is {theta!r}; a float64 vector of {reward.n_outcomes} numbers is needed")
+        _demand_in_ball(where, reward.at(1), theta)
+
+
+def writes_only_its_own(oracle: Oracle, reward: Reward) -> None:
+    """A step writes theta, its memory and its scratch, nothing around them, and none of what it is given to read."""
+    for where, kernel, moment in _some_steps(oracle, reward):
+        vectors = {name: getattr(moment, name) for name in _VECTORS} | {
+            "scratch": np.zeros(kernel.scratch),
+            "params": np.array(kernel.params, dtype=np.float64, ndmin=1),
+            "the reward's params": reward.params,
+        }
+        wider = {name: padded(vector) for name, vector in vectors.items()}
+        inner = {name: within for name, (_, within) in wider.items()}
+        given = Moment(moment.t, moment.local, *(inner[name] for name in _VECTORS))
+        own = kernel._replace(params=inner["params"])
+        take_step(own, reward, given, inner["scratch"], inner["the reward's params"])
+        for name, (wide, within) in wider.items():
+            if np.any(wide[:GUARD] != MARK) or np.any(wide[GUARD + within.size :] != MARK):
+                raise ContractError(
+                    f"writes_only_its_own: {where}: it writes beyond the {within.size} numbers of {name}"
+                )
+            if name not in _WRITTEN and not np.array_equal(within, vectors[name]):
+                was, now = show(vectors[name]), show(within)
+                raise ContractError(f"writes_only_its_own: {where}: it changes {name} from {was} to {now}")
+
+
+def is_a_function_of_what_it_is_given(oracle: Oracle, reward: Reward) -> None:
+    """The same inputs give the same bits, whatever was left in the scratch."""
+    for where, kernel, moment in _some_steps(oracle, reward):
+        answers = []
+        for left in (0.0, math.nan, MARK):
+            given = moment._replace(theta=moment.theta.copy(), memory=moment.memory.copy())
+            take_step(kernel, reward, given, np.full(kernel.scratch, left), reward.params)
+            answers.append((given.theta, given.memory))
+        for theta, memory in answers[1:]:
+            for name, one, other in zip(("theta", "memory"), answers[0], (theta, memory), strict=True):
+                if one.tobytes() != other.tobytes():
+                    raise ContractError(
+                        f"is_a_function_of_what_it_is_given: {where}: {name} is {show(one)}, and when called again "
+                        f"{show(other)}; the scratch held other numbers"
+                    )
+
+
+def stays_within_reach(oracle: Oracle, reward: Reward) -> None:
+    """Theta stays finite, and in the dual ball of radius L, where minus all supergradients lie."""
+    for name, path in _paths(oracle, reward):
+        for leg in path:
+            _demand_within(f"stays_within_reach: {name}:", reward, leg)
+
+
+def has_phases_that_follow_one_another(oracle: Oracle, reward: Reward) -> None:
+    """Phases begin where those before end, fit the reward, and spend no more than delta together.
+
+    Those that go on with the counts of the one before share one event of the level of the largest.
+    """
+    clause, begun, spent, level = "has_phases_that_follow_one_another", 0, 0.0, 0.0
+    most = remembered(oracle.kernel(reward), reward)
+    for index, phase in _phases(oracle):
+        where = f"{clause}: phase {index}"
+        if repr(phase) != repr(oracle.phase(index)):
+            raise ContractError(f"{where}: it is {phase!r}, and when asked again {oracle.phase(index)!r}")
+        if phase.length is not None and not phase.length >= 1:
+            raise ContractError(f"{where}: its length is {phase.length!r}; a number of steps, or None, is needed")
+        if phase.origin != begun:
+            raise ContractError(f"{where}: its origin is {phase.origin}; {begun} steps were taken before it")
+        if not 0.0 < phase.share <= 1.0:
+            raise ContractError(f"{where}: its share of delta is {phase.share!r}; one in (0, 1] is needed")
+        spent, level = (spent, max(level, phase.share)) if phase.inherit else (spent + level, phase.share)
+        if spent + level > 1.0 + _SLACK:
+            raise ContractError(f"{where}: up to it {spent + level:.9g} of delta is spent; 1 is all there is")
+        horizon = phase.oracle.horizon
+        too_long = horizon is not None and (phase.length is None or phase.length > horizon)
+        if too_long and phase.oracle is not oracle:  # the horizon of the oracle itself ends its only phase
+            raise ContractError(f"{where}: it has {phase.length} steps, and {phase.oracle!r} is made for {horizon}")
+        _demand_kernel(where, phase.oracle, reward)
+        if remembered(phase.oracle.kernel(reward), reward) > most:
+            needs = remembered(phase.oracle.kernel(reward), reward)
+            raise ContractError(f"{where}: it remembers {needs} numbers; the oracle's own kernel asks for {most}")
+        if phase.length is None:
+            return
+        begun += phase.length
+
+
+def keeps_its_regret_term(oracle: Oracle, reward: Reward) -> None:
+    """If it declares its own term of the regret: that holds on every path, at every T."""
+    term = oracle.theory.regret_term
+    if term is None or reward.at(1) is not reward:  # the theorems are for rewards that stay what they are
+        return
+    for name, path in _paths(oracle, reward):
+        parts = list(path)
+        thetas = np.concatenate([leg.thetas[:-1] for leg in parts])
+        outcomes = np.concatenate([leg.outcomes for leg in parts])
+        played = np.cumsum(np.sum(thetas * outcomes, axis=1))
+        for T in range(1, len(outcomes) + 1):
+            mean, average = thetas[:T].mean(axis=0), outcomes[:T].mean(axis=0)
+            lost = reward.conjugate(mean) - played[T - 1] / T - reward.value(average)
+            bound = term(reward, T)
+            if not lost <= bound + _SLACK * max(1.0, reward.lipschitz):
+                raise ContractError(
+                    f"keeps_its_regret_term: {name}: after {T} steps its own part of the regret is {lost:.9g}, more "
+                    f"than the {bound:.9g} that its theory declares"
+                )
+
+
+def keeps_its_episode_bound(oracle: Oracle, reward: Reward) -> None:
+    """If it declares how many episodes the gradient threshold ends, there are no more; if not to move, it does not."""
+    for name, path in _paths(oracle, reward):
+        for leg in path:
+            knowledge = leg.phase.oracle.theory
+            clause = f"keeps_its_episode_bound: {name}:"
+            moves = knowledge.moves is None or knowledge.moves(reward)
+            if not moves and np.any(leg.thetas != leg.thetas[0]):
+                raise ContractError(f"{clause} theta moves, and its theory declares that it does not")
+            L = reward.lipschitz
+            if knowledge.gradient_episodes is None or not moves or not 0.0 < L < math.inf:
+                continue
+            for threshold in (share * L for share in _THRESHOLDS):
+                ended = _ended_by_the_gradient(leg.thetas, dual(reward.norm), threshold)
+                bound = knowledge.gradient_episodes(reward, threshold, len(leg.outcomes))
+                if not ended <= bound:
+                    raise ContractError(
+                        f"{clause} with the threshold {threshold:.9g} the gradient ends {ended} episodes in "
+                        f"{len(leg.outcomes)} steps, more than the {bound:.9g} that its theory declares"
+                    )
+
+
+def is_kept_with_an_agent(oracle: Oracle, reward: Reward) -> None:
+    """In an agent, whose memory is taken and given back, it goes on bit for bit; step by step as in one call."""
+    model = garnet(3, 2, 2, reward.n_outcomes, seed=_SEED)
+    steps = _steps(oracle, _STEPS)
+    marks = {steps // 3, steps} - {0}
+    whole, parts = TocUCRL2(model.space, reward, oracle), TocUCRL2(model.space, reward, oracle)
+    simulate(model, whole, steps, _SEED, progress=False)
+    taken = 0
+    for mark in sorted(marks):
+        world = model.world(_SEED, t=parts.t, state=parts.state)
+        for _ in range(mark - taken):
+            parts.observe(*world.step(parts.act(world.state)))
+        taken, kept = mark, copy.deepcopy(parts.memory())
+        parts = TocUCRL2(model.space, reward, oracle)
+        parts.restore(kept)
+    for name, one, other in (
+        ("theta", whole.theta, parts.theta),
+        ("its memory", whole.machine.memory.oracle, parts.machine.memory.oracle),
+        ("the average", whole.average, parts.average),
+    ):
+        if one.tobytes() != other.tobytes():
+            raise ContractError(
+                f"is_kept_with_an_agent: after {steps} steps {name} is {show(one)} in one call, and {show(other)} step "
+                "by step with the memory taken and given back"
+            )
+
+
+ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = {
+    clause.__name__: clause
+    for clause in (
+        says_what_it_is,
+        refuses_what_does_not_fit,
+        starts_within_reach,
+        has_phases_that_follow_one_another,
+        writes_only_its_own,
+        is_a_function_of_what_it_is_given,
+        stays_within_reach,
+        keeps_its_regret_term,
+        keeps_its_episode_bound,
+        is_kept_with_an_agent,
+    )
+}
+
+
+def _demand_kernel(clause: str, oracle: Oracle, reward: Reward) -> None:
+    """What the oracle's kernel is made of can be called."""
+    kernel: Any = oracle.kernel(reward)
+    if not isinstance(kernel, OracleKernel):
+        raise ContractError(f"{clause}: kernel: got {kernel!r}; an OracleKernel is needed")
+    if not isinstance(kernel.entry, Entry) or not kernel.entry.takes(OracleFrame):
+        raise ContractError(f"{clause}: kernel.entry: got {kernel.entry!r}; declare the step by @oracle_entry")
+    try:
+        finite = bool(np.all(np.isfinite(np.array(kernel.params, dtype=np.float64))))
+    except (TypeError, ValueError):
+        finite = False
+    if not finite:
+        raise ContractError(f"{clause}: kernel.params: got {kernel.params!r}; finite numbers are needed")
+    for name, size in (("memory", remembered(kernel, reward)), ("scratch", kernel.scratch)):
+        if not isinstance(size, int) or size < 0:
+            raise ContractError(f"{clause}: kernel.{name}: got {size!r}; a number of numbers is needed")
+    if not set(kernel.calls) <= set(_CALLS):
+        raise ContractError(f"{clause}: kernel.calls: got {kernel.calls!r}; some of {', '.join(_CALLS)} are needed")
+
+
+def _refusal(clause: str, oracle: Oracle, reward: Reward) -> OracleError | None:
+    try:
+        oracle.check(reward)
+    except OracleError as error:
+        return error
+    except Exception as error:  # whatever the oracle raises
+        raise ContractError(
+            f"{clause}: check raises {type(error).__name__} for {reward!r} ({error}); an OracleError is needed"
+        ) from error
+    return None
+
+
+def _others(size: int) -> list[Reward]:
+    """Rewards of all norms: smooth, not smooth, with a simplex of supergradients, and without a constant L."""
+    target = np.linspace(0.3, 0.7, size)
+    rewards: list[Reward] = [Linear(target, norm) for norm in (1.0, 2.0, math.inf)]
+    rewards += [TargetDistance(target, norm) for norm in (1.0, 2.0, math.inf)]
+    rewards += [Quadratic(target), BottomSum(size, 1)]
+    return [*rewards, Entropy(size)] if size > 1 else rewards
+
+
+def _steps(oracle: Oracle, most: int) -> int:
+    return most if oracle.horizon is None else min(most, oracle.horizon)
+
+
+def _phases(oracle: Oracle) -> Iterator[tuple[int, Phase]]:
+    """The first phases, with their numbers."""
+    for index in range(1, _PHASES + 1):
+        phase = oracle.phase(index)
+        yield index, phase
+        if phase.length is None:
+            return
+
+
+def _paths(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, Iterator[Leg]]]:
+    for name, source in sources(reward.n_outcomes, _SEED).items():
+        yield name, legs(oracle, reward, source, _steps(oracle, _STEPS))
+
+
+def _some_steps(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, OracleKernel, Moment]]:
+    """What some steps are given, with their places in words."""
+    for name, source in sources(reward.n_outcomes, _SEED).items():
+        for step in walk(oracle, reward, source, _steps(oracle, _FEW_STEPS)):
+            yield f"{name}, time {step.before.t}", step.kernel, step.before
+
+
+def _demand_within(clause: str, reward: Reward, leg: Leg) -> None:
+    origin = leg.phase.origin
+    for place, theta in enumerate(leg.thetas):
+        _demand_in_ball(f"{clause} theta after {origin + place} steps", reward.at(max(1, origin + place)), theta)
+
+
+def _demand_in_ball(where: str, reward: Reward, theta: Vector) -> None:
+    if not np.all(np.isfinite(theta)):
+        raise ContractError(f"{where} is {show(theta)}; finite numbers are needed")
+    far = length(theta, dual(reward.norm))
+    if far > reward.lipschitz * (1.0 + _SLACK) + _SLACK:
+        raise ContractError(
+            f"{where} is {show(theta)}, of length {far:.9g} in the dual of norm {reward.norm:g}; no supergradient is "
+            f"longer than L = {reward.lipschitz:.9g}"
+        )
+
+
+def _ended_by_the_gradient(thetas: Vector, norm: float, threshold: float) -> int:
+    """How many episodes end because Psi, the sum of the distances of theta from where it was at their start, is > Q."""
+    ended, reference, drift = 0, thetas[0], 0.0
+    for theta in thetas[1:-1]:  # the episode that the last step would end is not ended by time T
+        drift += length(theta - reference, norm)
+        if drift > threshold:
+            ended, reference, drift = ended + 1, theta, 0.0
+    return ended
