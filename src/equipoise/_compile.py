@@ -39,10 +39,12 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from equipoise._announce import YOURS, compiling, nested, say, subject_of
 from equipoise._frames import FrameClass, frame_signature
+from equipoise.errors import ContractError
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
@@ -160,6 +162,10 @@ class Entry:
         """Whether its one argument is a frame of that class."""
         return self._frame is frame
 
+    def has(self, signature: Any) -> bool:
+        """Whether its arguments are of these types."""
+        return self._frame is None and bool(self._signature == signature)
+
     @property
     def address(self) -> int:
         """Where the compiled code is; valid for this process only."""
@@ -168,8 +174,17 @@ class Entry:
             signature = self._signature if self._frame is None else frame_signature(self._frame)
             with _own_cache(), compiling(subject, kept=self._cached):
                 build = numba.cfunc(signature, cache=self._cached, error_model="numpy", _nrt=self._allocates)
-                self._compiled = build(self._function)
+                self._compiled = self._build(build)
         return int(self._compiled.address)
+
+    def _build(self, build: Callable[..., Any]) -> Any:
+        try:
+            return build(self._function)
+        except NumbaError as error:
+            from equipoise._user_functions import compilation_reason
+
+            reason = compilation_reason(error, self._function)
+            raise ContractError(f"{self!r} cannot be compiled: {reason}") from error
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._function.__module__}.{self._function.__qualname__})"

@@ -321,14 +321,7 @@ def allow(*modules: str) -> None:
     for module in modules:
         if not isinstance(module, str) or not all(part.isidentifier() for part in module.split(".")):
             raise ParameterError(f"{module!r}: the name of a module is needed, such as 'package.module'")
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-                raise ParameterError(f"{module}: there is no module of that name") from None
-            raise ParameterError(f"{module}: it cannot be imported ({error})") from error
-        except Exception as error:  # whatever the module itself raises
-            raise ParameterError(f"{module}: importing it raised {type(error).__name__}: {error}") from error
+        _loaded(module, module, ParameterError)
         _allowed[module] = None
 
 
@@ -375,16 +368,28 @@ def _imported(kind: str, where: str, error: type[EquipoiseError]) -> Any:
             f"{where}: {kind!r} is not of this package, and its module is imported only if you allow it: "
             f"--with {module} on the command line, equipoise.allow({module!r}) in Python"
         )
+    part: Any = _loaded(module, f"{where}: {module}", error)
     try:
-        part = importlib.import_module(module)
         for name in path.split("."):
             part = getattr(part, name)
-    except (ImportError, AttributeError):
+    except AttributeError:
         known = {name: None for name in vars(sys.modules.get(module, object)) if not name.startswith("_")}
         raise error(f"{where}: {module} has no {path!r}{nearest(path, known)}") from None
     if not callable(part):
         raise error(f"{where}: {kind} is a {type(part).__name__}; a class or a function is needed")
     return part
+
+
+def _loaded(module: str, said: str, error: type[EquipoiseError]) -> Any:
+    """Import a module; what goes wrong is an error that begins with `said`."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as trouble:
+        if trouble.name is not None and (module == trouble.name or module.startswith(f"{trouble.name}.")):
+            raise error(f"{said}: there is no module of that name") from None
+        raise error(f"{said}: it cannot be imported ({trouble})") from trouble
+    except Exception as trouble:  # whatever the module itself raises
+        raise error(f"{said}: importing it raised {type(trouble).__name__}: {trouble}") from trouble
 
 
 def _kept(part: Component, name: str) -> Any:

@@ -139,7 +139,7 @@ class _CallbackEntry(Entry):
     """An entry that runs Python; what it is made of belongs to this process."""
 
     def __init__(self, callback: Callable[..., None], function: Callable[..., Any]) -> None:
-        self._function = function
+        super().__init__(function, cached=False)
         self._callback = _CALLBACK(callback)
 
     @property

@@ -36,6 +36,7 @@ from equipoise._component import Component
 from equipoise._numbers import whole
 from equipoise.agents.clock import new_clock, set_clock
 from equipoise.agents.episodes import Episodes, no_episodes
+from equipoise.agents.parts import check_declared
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, transition
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
+_KEPT_BY_THE_BASE: Final = ("space", "reward", "_clock", "_total", _LOCK)
 
 
 class Agent(Component, abc.ABC):
@@ -86,6 +88,7 @@ class Agent(Component, abc.ABC):
     def __init__(self, space: Space, reward: Reward) -> None:
         check_kind(space, Space, "space", "model.space")
         check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
+        check_declared(reward)
         if reward.n_outcomes != space.n_outcomes:
             raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
         self.space = space
@@ -93,6 +96,15 @@ class Agent(Component, abc.ABC):
         self._clock = new_clock(space.start)
         self._total = np.zeros(space.n_outcomes)
         self._lock = threading.Lock()
+
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Only for what is missing: what the constructor here would have set."""
+            kind = type(self).__name__
+            if name in _KEPT_BY_THE_BASE and _LOCK not in self.__dict__:
+                raise ContractError(f"{kind}: its constructor must call super().__init__(space, reward)")
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     # -- what a subclass writes -------------------------------------------------------------------------
 
@@ -257,9 +269,6 @@ class Agent(Component, abc.ABC):
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
         """Refuse to be used by two threads at once while it lasts; kernels would write over each other."""
-        if _LOCK not in self.__dict__:
-            name = type(self).__name__
-            raise ContractError(f"{name}: its constructor must call super().__init__(space, reward)")
         if not self._lock.acquire(blocking=False):
             raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
         try:

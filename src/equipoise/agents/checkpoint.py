@@ -98,9 +98,22 @@ def _packed(agent: Agent) -> tuple[Header, Arrays]:
         "labels": agent.space.labels.stored(),
         "reward": reward,
         "agent": described(agent, convert),
-        "memory": _without_arrays(dict(agent.memory()), arrays, "memory", type(agent).__name__),
+        "memory": _without_arrays(_memory_of(agent), arrays, "memory", type(agent).__name__),
     }
     return header, arrays
+
+
+def _memory_of(agent: Agent) -> Mapping[str, Any]:
+    name = type(agent).__name__
+    try:
+        memory: object = agent.memory()
+    except EquipoiseError:
+        raise
+    except Exception as error:  # whatever a method written elsewhere may raise
+        raise ContractError(f"{name}.memory raised {type(error).__name__} at time {agent.t}: {error}") from error
+    if not isinstance(memory, Mapping):
+        raise ContractError(f"{name}.memory returned {memory!r} at time {agent.t}; a mapping is needed")
+    return memory
 
 
 def _rebuilt(header: Header, arrays: Arrays, reward: Reward | None) -> Agent:

@@ -21,6 +21,7 @@ from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
 from equipoise.agents.machine import (
     BUDGET_GONE,
     DONE,
+    NO_REGION,
     NOT_CONVERGED,
     NOT_FINITE,
     PAUSED,
@@ -29,7 +30,7 @@ from equipoise.agents.machine import (
     REGION_FULL,
 )
 from equipoise.confidence.counts import count, pool_is_full
-from equipoise.confidence.fill import fill
+from equipoise.confidence.fill import all_finite, fill
 from equipoise.confidence.frame import Own, Task
 from equipoise.models.kernels import sample
 from equipoise.oracles.frame import OracleFrame
@@ -143,6 +144,8 @@ def plan(machine, rules, ended):
         buffers.stream[i] = memory.stream[i]
     task = Task(tau, rules.delta, n_states, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
     fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, memory.stream))
+    if not all_finite(region):
+        return NO_REGION
     optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0

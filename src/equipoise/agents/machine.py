@@ -35,7 +35,8 @@ RECORDS_FULL: Final = 3  # the record of episodes is too short for another one
 NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
 PAUSED: Final = 5  # it has planned for so long that it returned before the next plan, to let Python hear Ctrl-C
 BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
-NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not
+NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not, or the oracle's step
+NO_REGION: Final = 8  # some bound that the confidence gave is not a number
 
 
 class Machine(NamedTuple):

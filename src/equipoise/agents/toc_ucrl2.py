@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry, once
+from equipoise._compile import once
 from equipoise._numbers import MOST, real
 from equipoise.agents.base import Agent, check_kind
 from equipoise.agents.clock import clock_fits, clock_numbers
@@ -33,6 +33,7 @@ from equipoise.agents.kernels import observe_once, ready, run
 from equipoise.agents.machine import (
     BUDGET_GONE,
     DONE,
+    NO_REGION,
     NOT_CONVERGED,
     NOT_FINITE,
     PAUSED,
@@ -44,6 +45,7 @@ from equipoise.agents.machine import (
     StepMachine,
 )
 from equipoise.agents.memory import Memory, as_plain, as_record, new_buffers, new_memory
+from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
 from equipoise.agents.restoring import array_in, require
 from equipoise.agents.schedules import (
     Power,
@@ -56,15 +58,15 @@ from equipoise.agents.schedules import (
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import Counts, enlarged, forget, no_counts
-from equipoise.confidence.fill import numbers_of
+from equipoise.confidence.fill import kernel_address, numbers_of
 from equipoise.confidence.region import empty_region
-from equipoise.errors import OracleError, ParameterError, ProtocolError, RewardError
+from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.frame import OracleFrame, RewardCalls
+from equipoise.oracles.frame import RewardCalls
 from equipoise.oracles.frank_wolfe import frank_wolfe_step
 from equipoise.planning.evi import not_converged, workspace
 from equipoise.planning.options import Planner
@@ -135,10 +137,14 @@ class TocUCRL2(Agent):
         super().__init__(space, reward)
         self.oracle = fitting_oracle(reward) if oracle is None else oracle
         check_kind(self.oracle, Oracle, "oracle", "eq.oracles.FrankWolfe()")
-        self.oracle.check(reward)
+        with asking(self.oracle, "check", OracleError):
+            self.oracle.check(reward)
+        check_theory(self.oracle)
         self.confidence = Bernstein() if confidence is None else confidence
         check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
-        self.confidence.check(space)
+        with asking(self.confidence, "check", ContractError):
+            self.confidence.check(space)
+        check_rule(self.confidence)
         self.threshold = checked_threshold(threshold, reward)
         self.delta = real(delta, "delta", error=ParameterError)
         if not 0 < self.delta < 1:
@@ -148,10 +154,12 @@ class TocUCRL2(Agent):
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         counts = no_counts(space.n_pairs, space.n_outcomes)
-        remembers = _remembered(_checked_kernel(self.oracle, reward), reward)
-        learning, random = self.confidence.learning, self.confidence.first_stream()
+        remembers = _remembered(kernel_of(self.oracle, reward), reward)
+        learning = bool(self.confidence.learning)
+        with asking(self.confidence, "first_stream", ContractError):
+            random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
-        memory.theta[:] = _first_theta(self.oracle, reward)
+        memory.theta[:] = first_theta_of(self.oracle, reward)
         self.adopt(counts, memory, no_episodes())
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -310,9 +318,9 @@ class TocUCRL2(Agent):
         clock, memory = self._now, self._machine.memory
         if clock["phase"] > 0 and self.steps_left_in_phase() != 0:
             return
-        phase = self.oracle.phase(int(clock["phase"]) + 1)
+        phase = phase_of(self.oracle, int(clock["phase"]) + 1)
         clock["planned"] = 0
-        memory.theta[:] = _first_theta(phase.oracle, self.reward)
+        memory.theta[:] = first_theta_of(phase.oracle, self.reward)
         memory.oracle[:] = 0.0
         if not phase.inherit:
             forget(self._machine.counts)
@@ -333,8 +341,10 @@ class TocUCRL2(Agent):
         ------
         ConvergenceError
             When the planner did not reach its tolerance.
-        RewardError
-            When theta is not a number.
+        ContractError
+            When the bounds of the confidence are not numbers.
+        RewardError, OracleError
+            When theta is not a number: because the reward's gradient or conjugate is none, or the oracle's step.
         """
         machine = self._machine
         if reason in (DONE, PAUSED, BUDGET_GONE):
@@ -343,11 +353,21 @@ class TocUCRL2(Agent):
             raise not_converged(machine.work, self._rules.sweep_limit, self._rules.relaxation)
         if reason == NOT_FINITE:
             failure = self.reward.failure()
+            if failure is None and not self._rules.frank_wolfe and self._reward_is_finite():
+                raise OracleError(
+                    f"oracle: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
+                    f"{self.theta.tolist()} by {self._phase.oracle!r}; finite numbers are needed"
+                )
             raise RewardError(
                 f"reward: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
                 f"{self.theta.tolist()}; the gradient or the conjugate of {self.reward!r} is not finite"
                 f"{'' if failure is None else f' ({failure})'}"
             ) from failure
+        if reason == NO_REGION:
+            raise ContractError(
+                f"confidence: at time {self.t} {self.confidence!r} gave bounds that are not finite numbers; "
+                "equipoise.testing.check_confidence tells where"
+            )
         if reason == POOL_FULL:
             self._machine = machine._replace(counts=enlarged(machine.counts))
         elif reason == RECORDS_FULL:
@@ -400,8 +420,8 @@ class TocUCRL2(Agent):
     def _set_up_phase(self) -> None:
         """The rules of the present phase, and scratch for its oracle."""
         number = max(1, int(self._now["phase"]))
-        self._phase = self.oracle.phase(number)
-        step = _checked_kernel(self._phase.oracle, self.reward)
+        self._phase = phase_of(self.oracle, number)
+        step = kernel_of(self._phase.oracle, self.reward)
         memory, buffers = self._machine.memory, self._machine.buffers
         if _remembered(step, self.reward) > memory.oracle.size:
             raise OracleError(
@@ -419,7 +439,7 @@ class TocUCRL2(Agent):
             first_pair=self.space.first_pair,
             known_mask=self.space.known_mask,
             known_outcomes=self.space.known_outcomes,
-            confidence=self.confidence.kernel.address,
+            confidence=kernel_address(self.confidence),
             floats=floats,
             ints=ints,
             oracle=step.entry.address,
@@ -444,6 +464,12 @@ class TocUCRL2(Agent):
             warm_start=self.planner.warm_start,
         )
 
+    def _reward_is_finite(self) -> bool:
+        """Whether the reward answers with numbers: where theta is none, it was then the oracle's doing."""
+        reward = self.reward.at(self.t)
+        answers = (reward.gradient(self.average), reward.conjugate_argmax(np.zeros(reward.n_outcomes)))
+        return all(bool(np.all(np.isfinite(answer))) for answer in answers)
+
     def _require_plan(self, what: str) -> None:
         if self._now["episodes"] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
@@ -458,34 +484,9 @@ def _small_run() -> None:
         agent.advance(model, stream(model, 0, agent.t), 8)
 
 
-def _checked_kernel(oracle: Oracle, reward: Reward) -> OracleKernel:
-    """The step of an oracle, of the types that a kernel reads through a raw pointer."""
-    step = oracle.kernel(reward)
-    entry = getattr(step, "entry", None)
-    if not isinstance(step, OracleKernel) or not isinstance(entry, Entry) or not entry.takes(OracleFrame):
-        raise OracleError(
-            f"oracle: the kernel of {oracle!r} is {step!r}; an OracleKernel with an entry declared by @oracle_entry "
-            "is needed"
-        )
-    try:
-        return step._replace(params=np.array(step.params, dtype=np.float64, ndmin=1))
-    except (TypeError, ValueError) as error:
-        raise OracleError(f"oracle: the params of {oracle!r} must be numbers ({error})") from None
-
-
 def _remembered(step: OracleKernel, reward: Reward) -> int:
     """How many numbers an oracle keeps from one step to the next."""
     return reward.n_outcomes if step.memory is None else step.memory
-
-
-def _first_theta(oracle: Oracle, reward: Reward) -> NDArray[np.float64]:
-    """theta_1, which must have one number for each outcome; whether they are finite is seen by the first plan."""
-    theta = np.asarray(oracle.first_theta(reward), dtype=np.float64)
-    if theta.shape != (reward.n_outcomes,):
-        raise OracleError(
-            f"oracle: the first theta of {oracle!r} is {theta.tolist()}; {reward.n_outcomes} numbers are needed"
-        )
-    return theta
 
 
 _T = TypeVar("_T", Counts, Memory, Episodes)

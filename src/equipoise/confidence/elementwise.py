@@ -34,6 +34,8 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ParameterError
 
+__all__ = ["INTERVAL", "MISSING", "Elementwise", "Entry", "interval_entry", "missing_entry"]
+
 _INT, _FLOAT, _FLOATS = types.int64, types.float64, types.CPointer(types.float64)
 INTERVAL: Final = types.void(_INT, _FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOATS, _FLOATS)
 MISSING: Final = types.void(_FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOATS)
@@ -109,7 +111,12 @@ class Elementwise(Confidence):
     @property
     def ints(self) -> NDArray[np.int64]:
         """The addresses of the rules."""
-        for name, rule in (("interval", self.interval), ("missing", self.missing)):
-            if not isinstance(rule, Entry | None):
+        rules: tuple[tuple[str, object, object], ...] = (
+            ("interval", self.interval, INTERVAL),
+            ("missing", self.missing, MISSING),
+        )
+        for name, rule, signature in rules:
+            absent = name == "missing" and rule is None
+            if not absent and (not isinstance(rule, Entry) or not rule.has(signature)):
                 raise ParameterError(f"{name}: got {rule!r}; declare it with @{name}_entry")
         return np.array([self.interval.address, 0 if self.missing is None else self.missing.address])

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import inlined, kernel
+from equipoise._compile import Entry, inlined, kernel
 from equipoise._frames import call_framed, framed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.frame import ConfidenceFrame, Own, Task
 from equipoise.confidence.region import Region, empty_region
-from equipoise.errors import ParameterError
+from equipoise.errors import ContractError, ParameterError
 from equipoise.models.model import Space
 
 
@@ -24,6 +24,23 @@ def fill(address, task, counts, region, own):
         region.rest_sum[pair] = 1.0
         region.radius[pair] = 0.0
     call_framed(address, framed(ConfidenceFrame(task, counts, region, own)))
+
+
+@inlined
+def all_finite(region):
+    """Whether every bound of a region that was filled is a number; the planner would make a policy of anything."""
+    for pair in range(region.radius.shape[0]):
+        for k in range(region.v_lo.shape[1]):
+            if not (abs(region.v_lo[pair, k]) < np.inf and abs(region.v_hi[pair, k]) < np.inf):
+                return False
+        if not (abs(region.rest[pair]) < np.inf and abs(region.rest_sum[pair]) < np.inf):
+            return False
+        if not abs(region.radius[pair]) < np.inf:
+            return False
+    for i in range(region.first[region.radius.shape[0]]):
+        if not (abs(region.lo[i]) < np.inf and abs(region.hi[i]) < np.inf):
+            return False
+    return True
 
 
 @kernel
@@ -60,7 +77,23 @@ def fill_region(
         known_mask=space.known_mask,
         known_outcomes=space.known_outcomes,
     )
-    _fill_once(confidence.kernel.address, task, counts, region, Own(*numbers_of(confidence), stream))
+    _fill_once(kernel_address(confidence), task, counts, region, Own(*numbers_of(confidence), stream))
+
+
+def kernel_address(confidence: Confidence) -> int:
+    """The address of its kernel, which must be one that takes the frame of confidences: compiled code checks nothing.
+
+    Parameters
+    ----------
+    confidence : Confidence
+        Whose.
+    """
+    entry: object = confidence.kernel
+    if not isinstance(entry, Entry) or not entry.takes(ConfidenceFrame):
+        raise ContractError(
+            f"confidence: the kernel of {confidence!r} is {entry!r}; an entry declared by @confidence_entry is needed"
+        )
+    return entry.address
 
 
 def numbers_of(confidence: Confidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from equipoise._compile import Entry
 from equipoise._frames import call_framed, framed
 from equipoise._numbers import real
 from equipoise.confidence.base import Confidence
+from equipoise.confidence.fill import kernel_address
 from equipoise.confidence.frame import ConfidenceFrame, Own, confidence_entry, opened
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
@@ -100,7 +101,7 @@ class Scaled(Confidence):
     @property
     def ints(self) -> NDArray[np.int64]:
         """The address of the other's kernel, and its own."""
-        return np.append(self.confidence.kernel.address, self.confidence.ints)
+        return np.append(kernel_address(self.confidence), self.confidence.ints)
 
     @property
     def listed(self) -> int:

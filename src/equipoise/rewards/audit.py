@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
-from equipoise._compile import Entry, invoke
+from equipoise._compile import ENTRY_SIGNATURE, Entry, invoke
 from equipoise._types import Vector
-from equipoise.rewards.base import Reward, Vertices
-from equipoise.rewards.norms import dual, ones
+from equipoise.rewards.base import Reward, RewardKernels, Vertices
+from equipoise.rewards.norms import NORMS, dual, ones
 
 SLACK: Final = 1e-9
+CONSTANTS: Final = ("n_outcomes", "norm", "lipschitz", "smoothness", "piecewise_linear")
 _GUARD: Final = 8  # numbers before and after a kernel's vectors that must stay as they are
 _MARK: Final = -1234.5
 _NEARBY: Final = 1e-3  # how far, at most, a coordinate of a neighbouring point is away
@@ -61,6 +62,38 @@ def sampled_thetas(reward: Reward, points: Samples, seed: int) -> Vector:
     ball[::3] *= _BEYOND
     ball[1::3] = np.round(ball[1::3] / reward.lipschitz * _TIES) / _TIES * reward.lipschitz
     return np.concatenate((-points.gradients, ball))
+
+
+def not_declared(reward: Reward) -> str | None:
+    """Its constants, its parameters and its kernels are there, and of the types that kernels read."""
+    missing = [name for name in (*CONSTANTS, "params") if not hasattr(reward, name)]
+    if missing:
+        return f"it has no {missing[0]}"
+    n: Any = reward.n_outcomes
+    beta: Any = reward.smoothness
+    params: Any = reward.params
+    kernels: Any = reward.kernels
+    wrong = {
+        "n_outcomes: a whole number >= 1": not isinstance(n, int) or n < 1,
+        "norm: 1.0, 2.0 or math.inf": reward.norm not in NORMS,
+        "lipschitz: a float >= 0": not isinstance(reward.lipschitz, float) or not reward.lipschitz >= 0,
+        "smoothness: None or a float >= 0": beta is not None and (not isinstance(beta, float) or not beta >= 0),
+        "piecewise_linear: True or False": not isinstance(reward.piecewise_linear, bool),
+        "params: a contiguous float64 vector that can be written": not isinstance(params, np.ndarray)
+        or params.dtype != np.float64
+        or params.ndim != 1
+        or not params.flags.carray,
+        "kernels: RewardKernels": not isinstance(kernels, RewardKernels),
+    }
+    for what, is_wrong in wrong.items():
+        if is_wrong:
+            name, _, needed = what.partition(": ")
+            return f"{name}: got {getattr(reward, name)!r}; {needed} is needed"
+    for name, kernel in kernels._asdict().items():
+        absent = name == "lipschitz" and kernel is None
+        if not absent and (not isinstance(kernel, Entry) or not kernel.has(ENTRY_SIGNATURE)):
+            return f"kernels.{name}: got {kernel!r}; declare it with @entry"
+    return None
 
 
 def not_finite(points: Samples) -> str | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,10 @@ from equipoise._compile import Entry, invoke
 from equipoise._types import Vector
 from equipoise.errors import ContractError, EquipoiseError, RewardError
 from equipoise.rewards import audit
-from equipoise.rewards.base import Reward, RewardKernels
-from equipoise.rewards.norms import NORMS
+from equipoise.rewards.base import Reward
 
 _TIMES: Final = (1, 100, 10**6)
 _FEW: Final = 40  # points where each costs a cvxpy expression or a maximisation
-_NUMBERS: Final = ("n_outcomes", "norm", "lipschitz", "smoothness", "piecewise_linear")
 
 
 class Sampling(NamedTuple):
@@ -86,31 +84,9 @@ def declares_itself(reward: Reward, sampling: Sampling = Sampling()) -> None:  #
     """Its constants, its parameters and its kernels are there, and of the right kind."""
     if not isinstance(reward, Reward):
         raise ContractError(f"declares_itself: got {type(reward).__name__}; a Reward is needed")
-    missing = [name for name in (*_NUMBERS, "params") if not hasattr(reward, name)]
-    if missing:
-        raise ContractError(f"declares_itself: it has no {missing[0]}")
-    beta = reward.smoothness
-    params: Any = reward.params
-    kernels: Any = reward.kernels
-    wrong = {
-        "n_outcomes: a whole number >= 1": not isinstance(reward.n_outcomes, int) or reward.n_outcomes < 1,
-        "norm: 1.0, 2.0 or math.inf": reward.norm not in NORMS,
-        "lipschitz: a float > 0": not isinstance(reward.lipschitz, float) or not reward.lipschitz > 0,
-        "smoothness: None or a float >= 0": beta is not None and (not isinstance(beta, float) or not beta >= 0),
-        "piecewise_linear: True or False": not isinstance(reward.piecewise_linear, bool),
-        "params: a contiguous float64 vector that can be written": not isinstance(params, np.ndarray)
-        or params.dtype != np.float64
-        or params.ndim != 1
-        or not params.flags.carray,
-        "kernels: RewardKernels": not isinstance(kernels, RewardKernels),
-    }
-    for what, is_wrong in wrong.items():
-        if is_wrong:
-            name, _, needed = what.partition(": ")
-            raise ContractError(f"declares_itself: {name}: got {getattr(reward, name)!r}; {needed} is needed")
-    for name, kernel in kernels._asdict().items():
-        if not isinstance(kernel, Entry) and not (name == "lipschitz" and kernel is None):
-            raise ContractError(f"declares_itself: kernels.{name}: got {kernel!r}; declare it with @entry")
+    _demand("declares_itself", "", audit.not_declared(reward))
+    if not reward.lipschitz > 0:
+        raise ContractError(f"declares_itself: lipschitz: got {reward.lipschitz!r}; a float > 0 is needed")
 
 
 def can_be_made_again(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa: B008
@@ -291,7 +267,7 @@ def _demand_same(
     what: str, reward: Reward, other: Reward, sampling: Sampling, clause: str = "can_be_made_again"
 ) -> None:
     """Two rewards have the same constants, parameters and values."""
-    for name in _NUMBERS:
+    for name in audit.CONSTANTS:
         one, two = getattr(reward, name), getattr(other, name)
         if one != two:
             raise ContractError(f"{clause}: {what} has {name} = {two!r} instead of {one!r}")

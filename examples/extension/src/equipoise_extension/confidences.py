@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import math
 
-from equipoise._compile import Entry
-from equipoise.confidence import Elementwise
-from equipoise.confidence.elementwise import interval_entry
+from equipoise.confidence.elementwise import Elementwise, Entry, interval_entry
 
 
 @interval_entry
