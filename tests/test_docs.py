@@ -1,10 +1,14 @@
-"""Every test that the page on the paper names exists, and so does every module."""
+"""What the page on the paper names exists; the programs of the page on how the package is built run."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import equipoise.testing
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -27,3 +31,20 @@ def test_named_code_exists():
         source = path.read_text()
         for name in names.split(","):
             assert re.search(rf"\b{re.escape(name.strip().split('.')[-1])}\b", source), f"{file}: {name}"
+
+
+BUILT = (ROOT / "docs" / "architecture.md").read_text()
+
+
+def test_programs_of_parts_of_ones_own_run(tmp_path):
+    """One after the other in one program; those that have a contract hold themselves to it."""
+    programs = re.findall(r"```python\n(.*?)```", BUILT, flags=re.DOTALL)
+    assert len(programs) >= 4
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_contract_is_named():
+    contracts = {name for name in equipoise.testing.__all__ if name.startswith("check_")}
+    assert contracts == {name for name in contracts if f"`{name}(" in BUILT}

@@ -140,6 +140,7 @@ class _CallbackEntry(Entry):
 
     def __init__(self, callback: Callable[..., None], function: Callable[..., Any]) -> None:
         super().__init__(function, cached=False)
+        self._called = function
         self._callback = _CALLBACK(callback)
 
     @property
@@ -148,7 +149,7 @@ class _CallbackEntry(Entry):
         return int(ctypes.cast(self._callback, ctypes.c_void_p).value or 0)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._function!r})"
+        return f"{type(self).__name__}({self._called!r})"
 
     def __reduce__(self) -> Any:
         raise TypeError("a callback belongs to one process; what owns it makes another")

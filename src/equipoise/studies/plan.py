@@ -7,6 +7,7 @@ no part of it. So more seeds, another agent or a new name leave what is done alo
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -226,10 +227,12 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
     try:
         made = make_agent(description, problem.model, problem.reward, study.steps, 0, where)
         determines = _described(made) | {"reward": _described(made.reward)}
-        if ready:
-            made.advance(problem.model, stream(problem.model, 0), 1)
     except EquipoiseError as error:
-        raise StudyError(f"{error} (in the problem {problem.name!r})") from error
+        place = "" if isinstance(error, StudyError) else f"{where}: "  # a StudyError begins with it
+        raise StudyError(f"{place}{error} (in the problem {problem.name!r})") from error
+    if ready:  # so that everything is compiled once, and not by every worker
+        with contextlib.suppress(Exception):  # what an agent raises fails its runs, and the others go on
+            made.advance(problem.model, stream(problem.model, 0), 1)
     if isinstance(policy, Mapping):
         determines["policy"] = dict(policy)
     if "seed" not in description:
