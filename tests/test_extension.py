@@ -90,6 +90,7 @@ def test_agents_are_saved_and_loaded_in_another_process(environment, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_study_is_run_solved_and_reported(environment, tmp_path):
     study = EXAMPLE / "study.toml"
     allowed = ("--with", "equipoise_extension")
