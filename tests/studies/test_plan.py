@@ -108,7 +108,7 @@ def test_policies_by_name():
     ]
     plan = make_plan(small(problems=small().problems[:1], agents=agents))
     model, reward = plan.problems[0].model, plan.problems[0].reward
-    found = {run.agent: run.make_agent(reward).policy.tolist() for run in plan.runs}
+    found = {run.agent: run.make_agent(reward).probabilities.tolist() for run in plan.runs}
     assert found["only"] == eq.solve(model, eq.rewards.Linear([1.0, 0.0])).policy().tolist()
     assert found["mixed"] == eq.best_stationary(model, reward).policy(0.1).tolist()
     unready = make_plan(plan.study, ready=False)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from equipoise._progress import progress_display
 from equipoise.paper import CHECKS, Outcome, Size, nearest, run_checks
 from equipoise.studies.pools import cores
 
@@ -48,13 +48,15 @@ def paper(
         return
     size = Size.QUICK if quick else Size.FULL
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("checking", total=len(names or CHECKS))
+    done = 0
+    with progress_display("checking", len(names or CHECKS)) as display:
 
         def told(name: str, outcome: Outcome | None) -> None:
+            nonlocal done
             if outcome is not None:
-                bar.update(task, advance=1, description=f"{name}: {outcome.verdict}")
+                done += 1
+                display.done(done)
+                display.tell(f"{name}: {outcome.verdict}")
                 if not console.is_terminal:
                     console.print(f"{name}: {outcome.verdict} ({outcome.seconds:.1f} s)", highlight=False)
 

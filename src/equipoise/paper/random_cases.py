@@ -22,6 +22,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.agents.episodes import BY_GRADIENT, BY_VISITS, Episodes
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models.bandit import bandit
@@ -48,13 +49,12 @@ from equipoise.rewards.target_squared import TargetSquared
 from equipoise.simulation import simulate
 
 Times = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 Rng = np.random.Generator
 Draw = Callable[[Rng, int, int], tuple[Reward, Oracle]]
 """A reward and its oracle, from a stream, K and the number of steps."""
-Bound = Callable[["Case", Numbers], Numbers]
+Bound = Callable[["Case", Vector], Vector]
 """What a count must not exceed at each of the times T."""
-Count = Callable[[Episodes, int], tuple[Times, Numbers]]
+Count = Callable[[Episodes, int], tuple[Times, Vector]]
 """The times at which a count grows, and what it has grown to."""
 
 ADVERSARY: Final = "an adversary"
@@ -156,31 +156,31 @@ def mirrored(rng: Rng, K: int) -> tuple[Reward, MirrorMap]:
     return BottomSum(K, int(rng.integers(1, K + 1))), CrossPolytope() if choice == 5 or K == 1 else SignedSimplex()
 
 
-def begun(episodes: Episodes, _steps: int) -> tuple[Times, Numbers]:
+def begun(episodes: Episodes, _steps: int) -> tuple[Times, Vector]:
     """m(T): all that begin by T."""
     return episodes.start, np.arange(1.0, episodes.start.size + 1.0)
 
 
-def by_gradient(episodes: Episodes, _steps: int) -> tuple[Times, Numbers]:
+def by_gradient(episodes: Episodes, _steps: int) -> tuple[Times, Vector]:
     """M_Psi(T): those that begin by T and end, at whatever time, because Psi > Q."""
     times = episodes.start[(episodes.ended & BY_GRADIENT) > 0]
     return times, np.arange(1.0, times.size + 1.0)
 
 
-def by_visits(episodes: Episodes, _steps: int) -> tuple[Times, Numbers]:
+def by_visits(episodes: Episodes, _steps: int) -> tuple[Times, Vector]:
     """M_nu(T) as it is written: those that begin by T and end, at whatever time, by the visits rule."""
     times = episodes.start[(episodes.ended & BY_VISITS) > 0]
     return times, np.arange(1.0, times.size + 1.0)
 
 
-def ended_by_visits(episodes: Episodes, steps: int) -> tuple[Times, Numbers]:
+def ended_by_visits(episodes: Episodes, steps: int) -> tuple[Times, Vector]:
     """M_nu(T) as it must be: those that have ended by T, by the visits rule."""
     last = np.append(episodes.start[1:] - 1, steps)
     times = last[(episodes.ended & BY_VISITS) > 0]
     return times, np.arange(1.0, times.size + 1.0)
 
 
-def visits_bound(case: Case, T: Numbers) -> Numbers:
+def visits_bound(case: Case, T: Vector) -> Vector:
     """SA (1 + log2 T)."""
     return case.model.n_pairs * (1.0 + np.log2(T))
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._types import Index, Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model
@@ -43,8 +44,6 @@ from equipoise.theory.sums import Errors
 if TYPE_CHECKING:
     import polars
 
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _ROUNDING: Final = 1e-11  # of the numbers added up; the planner's ties alone are worth 1e-12 of them

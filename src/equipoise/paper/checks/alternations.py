@@ -30,13 +30,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equipoise._statistics import log_slope
+from equipoise._types import Index, Vector
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 STATEMENT: Final = Statement(
     name="alternations",

@@ -23,6 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.agents.base import Agent
 from equipoise.agents.baselines import RoundRobin, StationaryAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
@@ -43,8 +44,6 @@ from equipoise.rewards.linear import Linear
 from equipoise.rewards.norms import ones
 from equipoise.rewards.quadratic import Quadratic
 from equipoise.simulation import simulate
-
-Vector = NDArray[np.float64]
 
 STATEMENT: Final = Statement(
     name="benchmark",

@@ -27,8 +27,8 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.models.applied import bidding, pricing
 from equipoise.models.model import Model
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
@@ -43,7 +43,6 @@ STATEMENT: Final = Statement(
     correction="(i) E[earned] ≤ T·opt(P_C(b)) + (φ* + ‖λ*‖₁)D within the budgets; (ii) as written",
     erratum=23,
 )
-Numbers = NDArray[np.float64]
 _NORMAL: Final = 3.2905  # two-sided, 99.9 %
 _ROUNDING: Final = 1e-7  # of the solver
 _DIAMETER: Final = 4
@@ -96,7 +95,7 @@ def detour(D: int = _DIAMETER, n: int = _STAY, m: int = _RESOURCES) -> Model:
     return Model.from_branches(states, known=[(s, 0) for s in range(D + 1)])
 
 
-def stay_and_return(model: Model, b: float, T: int, runs: int) -> Numbers:
+def stay_and_return(model: Model, b: float, T: int, runs: int) -> Vector:
     """How often each run leaves A that takes action 1 everywhere, as long as no budget could be exceeded by it.
 
     Every step in A pays 1 and leaves it with probability 1/n, so by Wald's identity n times the mean of this is the
@@ -179,18 +178,18 @@ def _worlds(count: int) -> dict[str, list[Model]]:
     return named | {f"{count} random worlds": markets}
 
 
-def _estimate(values: Numbers) -> tuple[float, float]:
+def _estimate(values: Vector) -> tuple[float, float]:
     """The mean, and the half-width of its interval."""
     return float(values.mean()), float(_NORMAL * values.std(ddof=1) / math.sqrt(values.size))
 
 
-def _ratio_excess(b: Numbers, opt: Numbers) -> float:
+def _ratio_excess(b: Vector, opt: Vector) -> float:
     """The largest b/b' opt(b') - opt(b) over b < b'."""
     excess = opt[None, :] * b[:, None] / b[None, :] - opt[:, None]
     return float(excess[np.triu_indices(b.size, 1)].max())
 
 
-def _bend(opt: Numbers) -> float:
+def _bend(opt: Vector) -> float:
     """The smallest of opt(b) less the mean of its two neighbours on an even grid: not negative if concave."""
     return float((opt[1:-1] - 0.5 * (opt[:-2] + opt[2:])).min())
 

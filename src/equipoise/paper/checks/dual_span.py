@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from equipoise._types import Vector
 from equipoise.errors import SolverError
 from equipoise.models.garnet import garnet
 from equipoise.models.model import Model
@@ -41,8 +41,6 @@ from equipoise.rewards.bottom_sum import BottomSum
 from equipoise.rewards.linear import Linear
 from equipoise.rewards.norms import dual, length, ones
 from equipoise.rewards.quadratic import Quadratic
-
-Vector = NDArray[np.float64]
 
 STATEMENT: Final = Statement(
     name="dual-span",

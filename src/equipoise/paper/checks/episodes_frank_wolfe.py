@@ -25,12 +25,13 @@ from typing import Final
 
 import numpy as np
 
+from equipoise._types import Vector
 from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.paper import random_cases
 from equipoise.paper.findings import Checked, Size, Statement
-from equipoise.paper.random_cases import Case, Numbers, Rng
+from equipoise.paper.random_cases import Case, Rng
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
 from equipoise.rewards.quadratic import Quadratic
@@ -58,13 +59,13 @@ def check(size: Size) -> Checked:
     return Checked(STATEMENT, (*total, *gradient, *printed), (*total, *gradient, *mended), (picture,))
 
 
-def gradient_bound(case: Case, T: Numbers) -> Numbers:
+def gradient_bound(case: Case, T: Vector) -> Vector:
     """(4.7): at most so many episodes are ended by Psi > Q."""
     movement = (case.reward.smoothness or 0.0) * ones(case.reward.n_outcomes, case.reward.norm)
     return 1.0 + case.threshold / (2.0 * movement) + np.sqrt(32.0 * movement * T / case.threshold)
 
 
-def episodes_bound(case: Case, T: Numbers) -> Numbers:
+def episodes_bound(case: Case, T: Vector) -> Vector:
     """M(T), of Psi and of visits."""
     return gradient_bound(case, T) + random_cases.visits_bound(case, T)
 

@@ -26,12 +26,13 @@ from typing import Final
 
 import numpy as np
 
+from equipoise._types import Vector
 from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.paper import random_cases
 from equipoise.paper.findings import Checked, Size, Statement
-from equipoise.paper.random_cases import Case, Numbers, Rng
+from equipoise.paper.random_cases import Case, Rng
 from equipoise.rewards.balance import Balance
 from equipoise.rewards.base import Reward
 
@@ -58,15 +59,15 @@ def check(size: Size) -> Checked:
     return Checked(STATEMENT, (*total, *gradient, *printed), (*total, *gradient, *mended), (picture,))
 
 
-def gradient_bound(case: Case, T: Numbers) -> Numbers:
+def gradient_bound(case: Case, T: Vector) -> Vector:
     """(C.9): at most so many episodes are ended by Psi > Q."""
     L, Q = case.reward.lipschitz, case.threshold
-    power: Numbers = np.cbrt(T) ** 2
-    bound: Numbers = 1.0 + (Q / (2.0 * L)) ** 0.75 + math.sqrt(9.0 * L / Q) * power
+    power: Vector = np.cbrt(T) ** 2
+    bound: Vector = 1.0 + (Q / (2.0 * L)) ** 0.75 + math.sqrt(9.0 * L / Q) * power
     return bound
 
 
-def episodes_bound(case: Case, T: Numbers) -> Numbers:
+def episodes_bound(case: Case, T: Vector) -> Vector:
     """M(T), of Psi and of visits."""
     return gradient_bound(case, T) + random_cases.visits_bound(case, T)
 

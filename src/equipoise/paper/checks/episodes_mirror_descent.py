@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from equipoise._types import Vector
 from equipoise.errors import ParameterError
 from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
@@ -27,7 +28,7 @@ from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SignedSimplex
 from equipoise.paper import random_cases
 from equipoise.paper.findings import Checked, Size, Statement
-from equipoise.paper.random_cases import Case, Numbers, Rng
+from equipoise.paper.random_cases import Case, Rng
 from equipoise.rewards.base import Reward
 from equipoise.rewards.bottom_sum import BottomSum
 
@@ -55,7 +56,7 @@ def check(size: Size) -> Checked:
     return Checked(STATEMENT, (*total, *gradient, *printed), (*total, *gradient, *mended), (picture,))
 
 
-def gradient_bound(case: Case, T: Numbers) -> Numbers:
+def gradient_bound(case: Case, T: Vector) -> Vector:
     """(C.25): at most so many episodes are ended by Psi > Q."""
     if not isinstance(case.oracle, TunedMirrorDescent):
         raise ParameterError(f"oracle: got {case.oracle!r}; the lemma is about TunedMirrorDescent")
@@ -63,7 +64,7 @@ def gradient_bound(case: Case, T: Numbers) -> Numbers:
     return 1.0 + math.sqrt(reach / case.threshold) * T / math.cbrt(case.oracle.horizon)
 
 
-def episodes_bound(case: Case, T: Numbers) -> Numbers:
+def episodes_bound(case: Case, T: Vector) -> Vector:
     """M(T), of Psi and of visits."""
     return gradient_bound(case, T) + random_cases.visits_bound(case, T)
 

@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError
 from equipoise.models.garnet import garnet
@@ -34,8 +35,6 @@ from equipoise.models.model import Model
 from equipoise.models.ring import ring
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.planning.evi import extended_value_iteration
-
-Vector = NDArray[np.float64]
 
 STATEMENT: Final = Statement(
     name="evi-span",

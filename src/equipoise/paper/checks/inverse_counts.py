@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._types import Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models.applied import scheduler
 from equipoise.models.garnet import garnet
@@ -47,7 +48,6 @@ STATEMENT: Final = Statement(
     title="What uncertainty costs, summed over time",
     says="Σ 1/√N⁺ ≤ (√2 + 1)√(SA·T) and Σ 1/N⁺ ≤ SA(1 + 2 log T), with certainty",
 )
-Numbers = NDArray[np.float64]
 Times = NDArray[np.int64]
 _ROOT: Final = math.sqrt(2.0) + 1.0
 
@@ -57,10 +57,10 @@ class _Sums(NamedTuple):
 
     n_pairs: int
     T: Times
-    roots: Numbers
-    inverses: Numbers
+    roots: Vector
+    inverses: Vector
 
-    def against_bound(self, label: str) -> tuple[Numbers, Numbers]:
+    def against_bound(self, label: str) -> tuple[Vector, Vector]:
         """One of the sums, and its bound."""
         if "√" in label:
             return self.roots, _ROOT * np.sqrt(self.n_pairs * self.T)
@@ -91,7 +91,7 @@ def check(size: Size) -> Checked:
     return Checked(STATEMENT, tuple(findings), (), (_picture(rows),))
 
 
-def counts_by_hand(model: Model, reward: Reward, steps: int) -> tuple[Times, Numbers]:
+def counts_by_hand(model: Model, reward: Reward, steps: int) -> tuple[Times, Vector]:
     """The times 1 ... steps, and N+_m(t)(s_t, a_t) at each of them."""
     agent, world = _agent(model, reward), model.world(seed=0)
     pairs = np.empty(steps, np.int64)

@@ -25,8 +25,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Index, Vector
 from equipoise.agents.baselines import StationaryAgent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models.model import Model
@@ -37,9 +37,6 @@ from equipoise.offline.stationary import best_stationary
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement
 from equipoise.rewards.balance import Balance
 from equipoise.simulation import log_spaced, simulate
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 STATEMENT: Final = Statement(
     name="stationary-policies",

@@ -34,8 +34,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from equipoise._types import Index, Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import no_counts
@@ -48,9 +48,6 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.quadratic import Quadratic
 from equipoise.simulation import log_spaced, simulate
-
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 STATEMENT: Final = Statement(
     name="zero-threshold",
