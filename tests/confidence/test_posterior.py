@@ -167,7 +167,7 @@ def test_all_states_seen():
     space, counts = many_alike(5)
     counts = counts._replace(
         block_first=5 * np.arange(DRAWS), block_used=np.full(DRAWS, 5), pool_state=np.tile(np.arange(5), DRAWS),
-        pool_count=np.tile([4, 3, 1, 1, 1], DRAWS), end=np.array([5 * DRAWS, 5 * DRAWS, 5, 0]),
+        pool_count=np.tile([4, 3, 1, 1, 1], DRAWS), pool=np.array([(5 * DRAWS, 5 * DRAWS, 5, 0)], dtype=POOL),
     )  # fmt: skip
     region = region_of(PosteriorSampling(seed=2), space, counts, 11, 0.05)
     assert not region.rest.any()

@@ -38,7 +38,7 @@ def clauses():
         yield pytest.param(clause, id=name, marks=[pytest.mark.slow] if clause is CLAUSES["holds_the_truth"] else [])
 
 
-@pytest.mark.parametrize("clause", clauses())
+@pytest.mark.parametrize("clause", list(clauses()))
 @pytest.mark.parametrize("confidence", OURS, ids=repr)
 def test_ours_keep_it(confidence, clause):
     clause(confidence)
