@@ -37,3 +37,13 @@ def test_null_actions():
     assert agent.act(0) == 0  # half a unit for all ten steps: it has stopped
     with pytest.raises(eq.EquipoiseError, match=r'state 0 \("idle"\), action 0 \("wait"\) gave \[1.0, 0.0\]'):
         agent.observe([1.0, 0.0], 0)
+
+
+def test_a_saved_agent_keeps_the_labels_of_its_space_and_of_a_known_world(tmp_path):
+    model = eq.models.star(2, 2)
+    reward, known = eq.rewards.Quadratic([0.5, 0.5]), eq.confidence.Known(model)
+    eq.TocUCRL2(model.space, reward, confidence=known, tolerance=1e-3).save(tmp_path / "agent.npz")
+    loaded = eq.TocUCRL2.load(tmp_path / "agent.npz")
+    assert model.labels.states is not None
+    assert loaded.space.labels == model.labels
+    assert loaded.confidence.model.labels == model.labels

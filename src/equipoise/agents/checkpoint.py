@@ -147,6 +147,8 @@ def _keeping(arrays: Arrays) -> Any:
         if not isinstance(value, Model):
             raise ContractError(f"{where}: got {value!r}; a number, a text, a list of them, or a part is needed")
         header, parts = value.stored()
+        labels = value.labels.stored()
+        header |= {"labels": labels} if labels else {}
         arrays.update({f"{where}.{name}": part for name, part in parts.items()})
         return {"model": where, "header": header}
 
