@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise._component import Component, Reading, allow_beside, allowed, described, kind_of, made, parameters
+from equipoise import _component
+from equipoise._component import Component, Reading, allow_beside, allowed_in, described, kind_of, made, parameters
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import ContractError, ParameterError, StudyError
 
@@ -150,6 +151,7 @@ def module(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(_component, "_allowed", set())
     yield name
     sys.modules.pop(name, None)
 
@@ -159,7 +161,7 @@ def test_nothing_is_imported_without_leave(module):
         made(f"{module}:Half", eq.agents.Schedule, "threshold", READING)
     assert module not in sys.modules
     allow_beside([module])
-    assert module in allowed()
+    assert allowed_in([{"kind": f"{module}:Half"}]) == (module,)
     half = made({"kind": f"{module}:Half", "scale": 0.25}, eq.agents.Schedule, "threshold", READING)
     assert described(half, refuse) == {"kind": f"{module}:Half", "scale": 0.25}
     assert made(f"{module}:world", eq.Model, "world", READING) == eq.models.bandit(2)
@@ -191,7 +193,7 @@ def test_modules_that_cannot_be_allowed(module, tmp_path):
     ):
         with pytest.raises(ParameterError, match=message):
             allow_beside([name])
-        assert name not in allowed()
+        assert allowed_in({"kind": f"{name}:Half"}) == ()
 
 
 def test_a_part_without_annotations_can_hold_parts(module):

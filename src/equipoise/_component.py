@@ -290,7 +290,7 @@ def _maker(table: Mapping[str, Any], base: type, where: str, reading: Reading) -
 
 # -- parts written elsewhere ----------------------------------------------------------------------------------------
 
-_allowed: Final[dict[str, None]] = {}  # in order, so that workers import in the same order
+_allowed: Final[set[str]] = set()
 
 
 def allow(*modules: str) -> None:
@@ -322,7 +322,7 @@ def allow(*modules: str) -> None:
         if not isinstance(module, str) or not all(part.isidentifier() for part in module.split(".")):
             raise ParameterError(f"{module!r}: the name of a module is needed, such as 'package.module'")
         _loaded(module, module, ParameterError)
-        _allowed[module] = None
+        _allowed.add(module)
 
 
 def allow_beside(modules: Iterable[str]) -> None:
@@ -334,9 +334,35 @@ def allow_beside(modules: Iterable[str]) -> None:
     allow(*modules)
 
 
-def allowed() -> tuple[str, ...]:
-    """The modules that the user has allowed, for a worker to allow them too."""
-    return tuple(_allowed)
+def allowed_in(*descriptions: Any) -> tuple[str, ...]:
+    """The modules of parts written elsewhere that are named in descriptions and allowed here, for a worker to allow too.
+
+    Parameters
+    ----------
+    *descriptions : mapping or list
+        As `described` gives them.
+
+    Examples
+    --------
+    >>> allow("fractions")
+    >>> allowed_in({"kind": "Scaled", "confidence": {"kind": "fractions:Fraction"}}, {"kind": "decimal:Decimal"})
+    ('fractions',)
+    """
+    modules: dict[str, None] = {}
+    for part in descriptions:
+        if isinstance(part, Mapping):
+            kind = part.get("kind")
+            if isinstance(kind, str) and _is_elsewhere(kind) and _is_allowed(kind.partition(":")[0]):
+                modules[kind.partition(":")[0]] = None
+            part = list(part.values())
+        if isinstance(part, list):
+            modules |= dict.fromkeys(allowed_in(*part))
+    return tuple(modules)
+
+
+def _is_allowed(module: str) -> bool:
+    """Whether a module, or a package that it is in, was allowed."""
+    return any(module == one or module.startswith(f"{one}.") for one in _allowed)
 
 
 def named_elsewhere(kind: str, where: str, error: type[EquipoiseError]) -> Any:
@@ -362,8 +388,7 @@ def _is_elsewhere(kind: str) -> bool:
 
 def _imported(kind: str, where: str, error: type[EquipoiseError]) -> Any:
     module, _, path = kind.partition(":")
-    parents = [module[:end] for end in range(len(module) + 1) if end == len(module) or module[end] == "."]
-    if not any(parent in _allowed for parent in parents):
+    if not _is_allowed(module):
         raise error(
             f"{where}: {kind!r} is not of this package, and its module is imported only if you allow it: "
             f"--with {module} on the command line, equipoise.allow({module!r}) in Python"

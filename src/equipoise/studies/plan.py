@@ -19,7 +19,7 @@ from typing import Any, Final, final
 import numpy as np
 import tomli_w
 
-from equipoise._component import Component, allowed, described
+from equipoise._component import Component, allowed_in, described
 from equipoise._version import VERSION
 from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
@@ -179,7 +179,7 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         study=study,
         problems=problems,
         agents=agents,
-        optima=tuple(OptimumTask(p.id, p.name, p.model, table(p.reward, ""), allowed()) for p in optima.values()),
+        optima=tuple(_optimum(problem) for problem in optima.values()),
         runs=tuple(_runs(study, problems, agents)),
     )
 
@@ -286,6 +286,11 @@ def _runs(
                     yield _run(study, problem, agent, seed, marks)
 
 
+def _optimum(problem: PlannedProblem) -> OptimumTask:
+    reward = table(problem.reward, "")
+    return OptimumTask(problem.id, problem.name, problem.model, reward, allowed_in(reward))
+
+
 def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, marks: tuple[int, ...]) -> RunTask:
     reward = table(problem.reward, "")
     determines = {
@@ -317,7 +322,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         reward=reward,
         table=agent.table,
         spec=tomli_w.dumps(specification),
-        modules=allowed(),
+        modules=allowed_in(reward, agent.table, agent.described),
     )
 
 
