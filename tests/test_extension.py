@@ -84,6 +84,7 @@ for name in ("curious", "adaptive"):
 """
 
 
+@pytest.mark.slow
 def test_agents_are_saved_and_loaded_in_another_process(environment, tmp_path):
     for text in (SAVING, LOADING):
         done = program(environment, tmp_path, "-c", text)

@@ -335,7 +335,7 @@ def allow_beside(modules: Iterable[str]) -> None:
 
 
 def allowed_in(*descriptions: Any) -> tuple[str, ...]:
-    """The modules of parts written elsewhere that are named in descriptions and allowed here, for a worker to allow too.
+    """The modules that descriptions name and that are allowed here, for a worker to allow them too.
 
     Parameters
     ----------

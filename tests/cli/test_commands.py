@@ -224,6 +224,7 @@ def broken(results):
 """
 
 
+@pytest.mark.slow
 def test_a_report_with_tables_figures_and_a_section_of_ones_own(tmp_path):
     (tmp_path / "mine.py").write_text(SECTION)
     result = equipoise(

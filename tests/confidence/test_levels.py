@@ -132,6 +132,7 @@ def _compiled_failures(x, mean, level):
     return fails.sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_compiled_laplace_and_ends_keep_their_levels(name):
     mean, _, x = streams(name)
@@ -331,6 +332,7 @@ def test_the_level_is_kept_by_whole_runs(name):
     assert max(missed.values()) <= DELTA * RUNS
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_regions_does_not_keep_it():
     runs = RUNS // 4
     missed = {world: missed_runs(Scaled(Adaptive(), 0.1), model, runs) for world, model in hard_worlds().items()}

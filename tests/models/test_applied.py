@@ -330,6 +330,7 @@ def test_sites_are_communicating(success, distance, delay):
     assert model.diameter() == pytest.approx(2 * distance / (1 - delay))
 
 
+@pytest.mark.slow
 def test_no_stationary_policy_serves_all_sites():
     found = eq.best_stationary(sites(), eq.rewards.TargetSquared([0.3, 0.3, 0.3]))
     assert found.supremum == pytest.approx(1.0)

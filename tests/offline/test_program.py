@@ -104,6 +104,7 @@ def test_every_world_with_every_reward_is_certified(name: str, visits: bool) -> 
         assert gain_bound(model, -model.means @ best.theta, best.bias) <= best.gain + 1e-12
 
 
+@pytest.mark.slow
 def test_closed_forms_of_the_paper() -> None:
     thirds = [1 / 3] * 3
     assert agrees(solve(models.bandit(3), rewards.Balance(thirds)), 1.0)
@@ -232,6 +233,7 @@ def test_the_gain_is_that_of_value_iteration_on_periodic_models_too() -> None:
     assert bias.min() == 0.0
 
 
+@pytest.mark.slow
 def test_all_methods_agree() -> None:
     model = models.garnet(15, 3, 2, 3, seed=5)
     smooth, sharp = rewards.Quadratic([0.9, 0.8, 0.1]), rewards.BottomSum(3, 2)
@@ -242,6 +244,7 @@ def test_all_methods_agree() -> None:
             assert one.value == pytest.approx(found[0].value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_custom_reward_that_is_neither_smooth_nor_expressed() -> None:
     reward = rewards.Custom(
         3,

@@ -74,6 +74,7 @@ def test_the_page_says_everything_and_escapes_it():
     assert text.count("holds as corrected") >= 2
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     result = equipoise("paper", "tolerances", "--quick", "--out", tmp_path / "paper.html")
     assert result.returncode == 0, result.stderr

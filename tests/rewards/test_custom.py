@@ -108,6 +108,7 @@ def test_iterated_maximiser_without_smoothness(K: int):
         assert g.conjugate(theta) == pytest.approx(built_in.conjugate(theta), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_iterated_maximiser_of_a_piecewise_linear_reward():
     def gradient(w):
         out = np.zeros(4)
@@ -121,6 +122,7 @@ def test_iterated_maximiser_of_a_piecewise_linear_reward():
         assert g.conjugate(theta) == pytest.approx(built_in.conjugate(theta), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_given_maximiser_is_used_and_checked():
     g = rewards.Custom(**RIGHT, conjugate_argmax=lambda theta: np.minimum(1.0, np.maximum(0.0, 0.5 + theta)))
     assert g.conjugate_argmax([0.1, -0.7, 0.7]).tolist() == [0.6, 0.0, 1.0]
@@ -281,6 +283,7 @@ def test_an_exception_is_reported_as_such(compiled: bool):
     assert g.failure() is None  # of the last call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("smoothness", [1.0, None])
 def test_an_exception_within_an_iteration_is_not_lost(compiled: bool, smoothness: float | None):
@@ -291,6 +294,7 @@ def test_an_exception_within_an_iteration_is_not_lost(compiled: bool, smoothness
     assert g.conjugate_argmax([-0.2, 0.0, 0.0]) == pytest.approx([0.3, 0.5, 0.5], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("K", [1, 3])
 @pytest.mark.parametrize("smoothness", [0.0, 1.0, None])
@@ -362,6 +366,7 @@ ORACLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
 def test_uncompiled_functions_give_the_same_trajectory(oracle):
     model = eq.models.star(3, 2)
@@ -400,6 +405,7 @@ def plain_gradient(w):
     return 0.5 - w
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "twin", [copy.copy, copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))], ids=["copy", "deepcopy", "pickle"]
@@ -414,6 +420,7 @@ def test_copies(compiled: bool, twin):
     assert other.fingerprint() == g.fingerprint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "twin", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))], ids=["copy", "deep", "pickle"]
@@ -438,6 +445,7 @@ def test_a_function_that_cannot_be_pickled_is_named(monkeypatch):
     assert copy.deepcopy(g).value([0.5] * 3) == 1.0
 
 
+@pytest.mark.slow
 def test_vertices_open_the_entropic_maps():
     def gradient(w):
         out = np.zeros(3)

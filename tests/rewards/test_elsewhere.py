@@ -76,6 +76,7 @@ print(sum(kernel._compiled.cache_hits for kernel in reward.kernels if kernel is 
 """
 
 
+@pytest.mark.slow
 def test_one_file_is_enough_and_is_compiled_once(tmp_path: Path):
     (tmp_path / "shop_goals.py").write_text(SOURCE)
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -72,6 +72,7 @@ def test_a_cluster_gives_the_same_data_though_a_worker_dies(cluster, long, tmp_p
     assert data(tmp_path / "far").equals(data(long))
 
 
+@pytest.mark.slow
 def test_no_scheduler_is_a_clear_error(tmp_path):
     result = equipoise("run", written(tmp_path, LONG), "--out", tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
     assert result.returncode == 1

@@ -205,7 +205,7 @@ def test_the_same_on_a_cluster(cluster, folder):
 def allowed(folder, monkeypatch):
     """The module is allowed within the test, and forgotten afterwards."""
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(_component, "_allowed", {})
+    monkeypatch.setattr(_component, "_allowed", set())
     yield folder
     for name in ("mine", "breaking", "package", "package.breaking", "package.needy"):
         sys.modules.pop(name, None)

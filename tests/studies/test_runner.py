@@ -76,6 +76,7 @@ def test_running_again_runs_nothing(copy, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in copy.rglob("*.parquet")} == before
 
 
+@pytest.mark.slow
 def test_more_seeds_and_another_agent_run_what_is_new(copy, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.parquet")}
     more = SMALL.replace("seeds = 2", "seeds = 3") + '\n[[agents]]\nname = "round"\nkind = "RoundRobin"\n'
@@ -89,6 +90,7 @@ def test_more_seeds_and_another_agent_run_what_is_new(copy, tmp_path):
     assert eq.load_results(copy)["run"].n_unique() == 8  # those of the study, not all that lie there
 
 
+@pytest.mark.slow
 def test_a_study_from_objects_goes_on_with_the_results_of_a_file(copy):
     progress = run_study(small(), copy, jobs=1)
     assert (progress.before, progress.done) == (8, 0)
@@ -97,6 +99,7 @@ def test_a_study_from_objects_goes_on_with_the_results_of_a_file(copy):
     assert "8 of 8 runs done (8 of them before)" in again.stdout, again.stderr
 
 
+@pytest.mark.slow
 def test_another_study_needs_another_folder(copy, tmp_path):
     result = equipoise("run", written(tmp_path, SMALL.replace('"small"', '"other"')), "--out", copy)
     assert result.returncode == 1
@@ -121,6 +124,7 @@ def test_a_failed_run_is_recorded_and_stops_no_other(tmp_path):
     assert again.returncode == 3
 
 
+@pytest.mark.slow
 def test_an_optimum_is_solved_once(copy, monkeypatch):
     stamps = {path: path.stat().st_mtime_ns for path in (copy / "optima").iterdir()}
     assert len(stamps) == 2
@@ -186,6 +190,7 @@ def test_workers_killed_at_random_moments(long, tmp_path):
     assert data(out).equals(data(long))
 
 
+@pytest.mark.slow
 def test_a_run_that_kills_its_workers_is_a_failed_one(tmp_path, monkeypatch):
     """It is tried three times, alone from the second on, and the others are done."""
     killer = Path(__file__).with_name("killer.py")
@@ -199,6 +204,7 @@ def test_a_run_that_kills_its_workers_is_a_failed_one(tmp_path, monkeypatch):
     assert results.frame["run"].n_unique() == 7
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
     """Killed once it has been saved, it takes the rest of its steps and no more."""
     text = LONG.replace("30_000_000", "60_000_000").replace("seeds = 2", "seeds = 1")
@@ -247,6 +253,7 @@ def test_two_programs_share_one_folder(long, tmp_path):
 # -- disk ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_corrupted_result_is_reported_and_done_again(copy, done, tmp_path):
     victim = sorted((copy / "runs").glob("*.parquet"))[3]
     content = bytearray(victim.read_bytes())
@@ -295,6 +302,7 @@ def bound_by_permissions() -> None:
         assert ctypes.CDLL(None).prctl(24, 1, 0, 0, 0) == 0  # PR_CAPBSET_DROP
 
 
+@pytest.mark.slow
 def test_a_read_only_folder(copy, tmp_path):
     before = data(copy)
     for part in (copy, *copy.rglob("*")):
@@ -354,6 +362,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         run_study(small(), tmp_path / "file" / "out")
 
 
+@pytest.mark.slow
 def test_a_complete_folder_need_not_be_writeable(copy, tmp_path):
     for part in (copy, *copy.rglob("*")):
         part.chmod(0o555 if part.is_dir() else 0o444)
@@ -371,6 +380,7 @@ def test_results_can_be_read_by_a_later_version(copy, monkeypatch):
     assert open_results(copy).versions == (eq.__version__,)
 
 
+@pytest.mark.slow
 def test_a_world_from_a_file_is_kept_with_the_results(tmp_path):
     """Run, read, run again from the folder's own study; mended when damaged."""
     eq.models.star(2, 2).save(tmp_path / "mine.npz")
@@ -387,6 +397,7 @@ def test_a_world_from_a_file_is_kept_with_the_results(tmp_path):
     assert eq.Model.load(kept) == eq.models.star(2, 2).visits()
 
 
+@pytest.mark.slow
 def test_long_automatic_names(tmp_path):
     planner = eq.planning.Planner(warm_start=True, limit=500_000)
     agent = AgentSpec(kind=eq.TocUCRL2, oracle="FrankWolfe", confidence="Bernstein", planner=planner, tolerance=0.125)
@@ -397,6 +408,7 @@ def test_long_automatic_names(tmp_path):
     assert len(name) <= 100
 
 
+@pytest.mark.slow
 def test_one_run_under_two_names_is_run_once(tmp_path):
     agents = [AgentSpec(name=name, kind="RoundRobin") for name in ("one", "other")]
     progress = run_study(small(agents=agents, problems=small().problems[:1], seeds=1), tmp_path / "out", jobs=1)
@@ -418,6 +430,7 @@ def test_an_optimum_that_is_not_certified_is_said(copy):
     assert eq.load_results(copy)["regret"].null_count() > 0
 
 
+@pytest.mark.slow
 def test_without_the_guard_there_is_an_error_not_a_hang(tmp_path):
     program = "from tests.studies.common import small\nfrom equipoise.studies import run_study\n"
     (tmp_path / "program.py").write_text(program + "run_study(small(), 'out', jobs=1)\n")
@@ -453,6 +466,7 @@ def test_an_empty_table_has_the_columns_of_a_full_one(done, tmp_path):
     assert _no_rows().schema == eq.load_results(done).schema
 
 
+@pytest.mark.slow
 def test_budgets_and_policies_in_one_study(tmp_path):
     study = Study(
         name="budgets",

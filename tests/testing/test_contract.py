@@ -206,6 +206,7 @@ def test_a_broken_clause_is_found(confidence, clause, message):
         CLAUSES[clause](confidence)
 
 
+@pytest.mark.slow
 def test_one_of_somebody_else_passes_as_a_whole():
     check_confidence(Hoeffding())
     check_confidence(Hoeffding(factor=1))  # a whole number where a kernel reads floats

@@ -265,6 +265,7 @@ def test_oracle_terms_by_a_second_formula():
     assert bounds.oracle_term(tuned, 500) == pytest.approx((reach**2 / eta + eta * 2 * 500) / 500)
 
 
+@pytest.mark.slow
 def test_the_printed_terms_of_the_descents_are_bounds_after_all():
     """3 L ||1|| / T^(1/3) and 10 L' ||1|| / T^(1/3), at every T up to 10^4 and far beyond; 3 L' would not do."""
     kinds = settings_of_every_kind()

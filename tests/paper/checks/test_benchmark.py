@@ -11,6 +11,7 @@ from equipoise.paper.findings import Size
 from equipoise.rewards import Balance, Linear
 
 
+@pytest.mark.slow
 def test_it_holds_with_the_constant_two_and_with_one():
     checked = benchmark.check(Size.QUICK)
     assert checked.verdict == "holds"
@@ -48,6 +49,7 @@ def test_no_constant_below_one_will_do(monkeypatch):
     assert benchmark.check(Size.QUICK).verdict == "fails"
 
 
+@pytest.mark.slow
 def test_an_optimum_too_low_by_one_per_cent_is_seen(monkeypatch):
     solve = benchmark.solve
 

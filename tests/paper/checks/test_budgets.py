@@ -14,6 +14,7 @@ class Short:
         return min(quick, 10**5)
 
 
+@pytest.mark.slow
 def test_quick():
     checked = budgets.check(Size.QUICK)
     assert checked.verdict == "holds as corrected"

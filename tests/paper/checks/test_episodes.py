@@ -92,6 +92,7 @@ def test_a_bound_without_its_logarithm_is_seen(module, monkeypatch):
     assert module.check(Few()).verdict == "fails"
 
 
+@pytest.mark.slow
 @each
 def test_a_tenth_of_the_bound_is_seen(module, monkeypatch):
     right = module.gradient_bound

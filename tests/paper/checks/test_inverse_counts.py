@@ -13,6 +13,7 @@ from equipoise.paper.findings import Size
 from equipoise.rewards import Linear, Quadratic
 
 
+@pytest.mark.slow
 def test_quick():
     checked = inverse_counts.check(Size.QUICK)
     assert checked.verdict == "holds"

@@ -16,6 +16,7 @@ def checked():
     return maximum_entropy.check(Size.QUICK)
 
 
+@pytest.mark.slow
 def test_quick(checked):
     assert checked.verdict == "holds as corrected"
     bends = [finding for finding in checked.written if "second derivative" in finding.instance]

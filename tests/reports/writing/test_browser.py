@@ -131,6 +131,7 @@ def test_the_showcase(browser, pages, colours, tmp_path, size, scheme):
             assert drawn.get(rgb(colour), 0) > 100, f"{colour} is not to be seen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_other_page_is_drawn_and_fits(browser, pages, name, size):
@@ -141,6 +142,7 @@ def test_every_other_page_is_drawn_and_fits(browser, pages, name, size):
         assert page.evaluate(OVERLAPPING) == []
 
 
+@pytest.mark.slow
 def test_colours_follow_the_scheme_and_paper_is_white(browser, pages):
     with opened(browser, pages["without_chance"]) as page:
 
@@ -159,6 +161,7 @@ def test_colours_follow_the_scheme_and_paper_is_white(browser, pages):
     assert paper == light
 
 
+@pytest.mark.slow
 def test_charts_follow_the_width_of_the_window(browser, pages):
     with opened(browser, pages["without_chance"]) as page:
         wide = page.locator("[data-chart='0'] svg").bounding_box()["width"]
@@ -170,6 +173,7 @@ def test_charts_follow_the_width_of_the_window(browser, pages):
     assert wide > 1000
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_and_not_obeyed(browser, pages):
     name = synthetic.hostile().agents[0].name
     with opened(browser, pages["hostile"]) as page:
@@ -184,6 +188,7 @@ def test_hostile_names_are_shown_and_not_obeyed(browser, pages):
         assert page.locator("h1").text_content() == synthetic.hostile().name
 
 
+@pytest.mark.slow
 def test_more_agents_than_hues_have_dashes(browser, pages):
     with opened(browser, pages["crowd"]) as page:
         looks = page.locator("[data-chart='0']").evaluate(
@@ -203,6 +208,7 @@ def test_more_agents_than_hues_have_dashes(browser, pages):
     assert [look.replace(" 1,0", " ").replace(",", " ") for look in agents] == keys
 
 
+@pytest.mark.slow
 def test_means_below_the_axis_are_marked(browser, pages):
     with opened(browser, pages["vanishing"]) as page:
         marks = page.locator("[data-chart='0'] .mark-symbol path:is([fill='transparent'], :not([fill]))")
@@ -211,6 +217,7 @@ def test_means_below_the_axis_are_marked(browser, pages):
         assert marks.count() == wanted > 20
 
 
+@pytest.mark.slow
 def test_the_problems_can_be_reached_and_stay_in_sight(browser, pages):
     with opened(browser, pages["showcase"], "phone") as page:
         page.locator("nav a", has_text="coverage").click()

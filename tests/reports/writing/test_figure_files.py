@@ -100,6 +100,7 @@ def test_one_measure_leaves_the_other_as_it_is(small, tmp_path):
         assert wide[name] == (900, free[name][1])
 
 
+@pytest.mark.slow
 def test_png_and_pdf_have_the_same_size(small, tmp_path):
     png = write_figures(small, tmp_path, "png", width=400, height=240)[0].read_bytes()
     assert struct.unpack(">II", png[16:24]) == (1200, 720)  # three pixels for one
