@@ -58,6 +58,8 @@ class Weighted(Reward):
 PROGRAM = """
 import copy, pickle
 import numpy as np
+import pytest
+
 import equipoise as eq
 from equipoise.testing import check_reward
 from shop_goals import Weighted
