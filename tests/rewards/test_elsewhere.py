@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOURCE = '''
 import numpy as np
 from equipoise.rewards.base import Reward, RewardKernels, checked_vector, entry, read_only
@@ -58,8 +60,6 @@ class Weighted(Reward):
 PROGRAM = """
 import copy, pickle
 import numpy as np
-import pytest
-
 import equipoise as eq
 from equipoise.testing import check_reward
 from shop_goals import Weighted
