@@ -221,6 +221,7 @@ frank_wolfe.frank_wolfe_step.address
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path):
     """A confidence in a file outside of the package, its caller, and the step of an oracle."""
     (tmp_path / "elsewhere.py").write_text(CONFIDENCE)

@@ -17,6 +17,8 @@ import equipoise as eq
 from equipoise._compile import call_for_two, kernel
 from equipoise.studies import make_plan, read_study
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "confidence.md").read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)

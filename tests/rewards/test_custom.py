@@ -19,6 +19,8 @@ from equipoise.errors import RewardError
 from equipoise.testing import check_reward
 from tests.rewards.members import missing
 
+pytestmark = pytest.mark.slow
+
 
 @numba.njit
 def quadratic(w):

@@ -99,6 +99,7 @@ def test_stepping_by_hand_in_the_midst_of_a_simulation():
     assert state_of(whole) == state_of(mixed)
 
 
+@pytest.mark.slow
 def test_one_seed_one_trajectory_in_another_process():
     code = (
         "import equipoise as eq, hashlib\n"
@@ -285,6 +286,7 @@ ERRATUM_9 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "steps"),
     [(0.0, 10**3), pytest.param(0.0, 10**4, marks=pytest.mark.slow), (1.0, 10**5), (math.inf, 10**5)],

@@ -14,6 +14,8 @@ from equipoise.errors import ContractError
 from equipoise.models.space import sealed
 from equipoise.testing import MODEL_CLAUSES, check_model
 
+pytestmark = pytest.mark.slow
+
 M = eq.models
 OURS = {
     "bandit": M.bandit,

@@ -11,6 +11,8 @@ import pytest
 from equipoise.reports.drawing import theme
 from tests.reports import synthetic
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 GROUND = {"light": (255, 255, 255), "dark": (0x14, 0x16, 0x1A)}
 PALETTE = {"light": theme.LIGHT, "dark": theme.DARK}
