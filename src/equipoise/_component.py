@@ -205,7 +205,7 @@ def made(description: Any, base: type, where: str, reading: Reading, given: Mapp
     given : mapping, optional
         Arguments that no description holds, the space and the reward of an agent; passed if the maker takes them.
     """
-    table = {"kind": description} if isinstance(description, str) else dict(_flat(description))
+    table = {"kind": description} if isinstance(description, str) else dict(flattened(description))
     kind, maker = _maker(table, base, where, reading)
     try:
         accepted, signature = parameters(maker), parameters(maker, given=True)
@@ -242,11 +242,24 @@ def made(description: Any, base: type, where: str, reading: Reading, given: Mapp
     return part
 
 
-def _flat(description: Any) -> Mapping[str, Any]:
-    """A description of the first version, {"kind": ..., "arguments": {...}}, as one of today's."""
-    if isinstance(description, Mapping) and set(description) == {"kind", "arguments"}:
-        return {"kind": description["kind"], **description["arguments"]}
-    return typing.cast(Mapping[str, Any], description)
+def flattened(value: Any) -> Any:
+    """A description of the first version, {"kind": ..., "arguments": {...}}, as one of today's, within as well.
+
+    Parameters
+    ----------
+    value : object
+        A description of either version; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> flattened({"kind": "Doubling", "arguments": {"mirror_map": {"kind": "Box", "arguments": {}}}})
+    {'kind': 'Doubling', 'mirror_map': {'kind': 'Box'}}
+    """
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) == {"kind", "arguments"}:
+        value = {"kind": value["kind"], **value["arguments"]}
+    return {name: flattened(part) for name, part in value.items()}
 
 
 def _value(value: Any, maker: Maker, parameter: inspect.Parameter, where: str, reading: Reading) -> Any:

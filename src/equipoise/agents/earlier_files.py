@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._component import flattened
+
 Saved = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 _VERSION: Final = 2
@@ -60,10 +62,10 @@ def _made_today(
     total: NDArray[np.float64],
     memory: Mapping[str, Any],
 ) -> Saved:
-    arguments = {name: _flat(value) for name, value in header.items() if name not in ("start", "reward")}
+    arguments = {name: flattened(value) for name, value in header.items() if name not in ("start", "reward")}
     today = {
         "start": header["start"],
-        "reward": _flat(header["reward"]),
+        "reward": flattened(header["reward"]),
         "agent": {"kind": _CLASSES[kind], **arguments},
         "memory": memory,
     }
@@ -72,7 +74,7 @@ def _made_today(
 
 def _knapsack(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> Saved:
     """The header was that of the inner agent; the mask of its space had null actions in it, the agent's own had not."""
-    oracle = _flat(header["oracle"])
+    oracle = flattened(header["oracle"])
     own = {
         "start": header["start"],
         "reward": header["reward"],
@@ -93,12 +95,3 @@ def _trees(arrays: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, Any]]:
         }
         for group in ("counts", "memory", "episodes")
     }  # fmt: skip
-
-
-def _flat(value: Any) -> Any:
-    """A description without the level of "arguments", nor in the descriptions that it contains."""
-    if not isinstance(value, Mapping):
-        return value
-    if set(value) == {"kind", "arguments"}:
-        value = {"kind": value["kind"], **value["arguments"]}
-    return value if set(value) == {"model", "header"} else {name: _flat(part) for name, part in value.items()}
