@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise._progress import progress_display
-from equipoise.paper import CHECKS, Outcome, Size, nearest, run_checks
+from equipoise.paper import CHECKS, ChecksInterrupted, Outcome, Size, nearest, run_checks
 from equipoise.studies.pools import cores
 
-_FAILED = 3
+_FAILED, _INTERRUPTED = 3, 130
 _COLOURS = {"holds": "green", "holds as corrected": "yellow", "not reached": "dim", "fails": "red", "error": "red"}
 
 
@@ -22,7 +22,7 @@ def paper(
     names: Annotated[
         list[str] | None, typer.Argument(help="Which to run, by name.", metavar="[NAME]...", show_default="all")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in about two minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in under three minutes.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
     out: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("paper.html"),
     markdown: Annotated[
@@ -41,11 +41,15 @@ def paper(
     and was not seen at the T that was run, is "not reached".
 
     Prints a table, and writes a page with pictures. The exit code is 3 if something does not hold, corrected or not.
+    Ctrl-C ends it at once; what is done by then is on the page.
     """
     if show:
         for name in CHECKS:
             typer.echo(name)
         return
+    # With it comes Altair, which the other commands can do without; and now, so that Ctrl-C need not wait for it.
+    from equipoise.reports import write_paper, write_table
+
     size = Size.QUICK if quick else Size.FULL
     console = Console(stderr=True)
     done = 0
@@ -60,14 +64,19 @@ def paper(
                 if not console.is_terminal:
                     console.print(f"{name}: {outcome.verdict} ({outcome.seconds:.1f} s)", highlight=False)
 
-        outcomes = run_checks(names, size, jobs or cores(), told)
+        interrupted = False
+        try:
+            outcomes = run_checks(names, size, jobs or cores(), told)
+        except ChecksInterrupted as stopped:
+            outcomes, interrupted = stopped.outcomes, True
+    if interrupted:
+        console.print(f"interrupted: {len(outcomes)} of {len(names or CHECKS)} are done", highlight=False)
+    if not outcomes:
+        raise typer.Exit(_INTERRUPTED)
     _print(outcomes, details)
-    from equipoise.reports import (
-        write_paper,
-        write_table,
-    )  # and with it Altair, which the other commands can do without
-
     typer.echo(write_paper(outcomes, out, size))
+    if interrupted:
+        raise typer.Exit(_INTERRUPTED)  # and the table for the documentation stays what it was
     if markdown is not None:
         typer.echo(write_table(outcomes, markdown, size))
     if any(outcome.verdict in ("fails", "error") for outcome in outcomes):
@@ -98,8 +107,7 @@ def _print(outcomes: list[Outcome], details: bool) -> None:
                     _said(finding.verdict),
                 )
                 title = Text("")
-        if details or outcome.verdict not in ("holds", "not reached"):
-            table.add_row("", "", "", "", "", _said(outcome.verdict))
+        table.add_row("", Text(f"of all findings: {checked.tally}", "dim"), "", "", "", _said(outcome.verdict))
     console.print(table)
 
 

@@ -8,11 +8,12 @@ checks share stands beside `checks`: worlds (`analysis_cases`, `random_cases`, `
 
 from equipoise.paper.catalogue import CHECKS
 from equipoise.paper.findings import Checked, Finding, Picture, Size, Statement, nearest
-from equipoise.paper.running import Outcome, run_check, run_checks
+from equipoise.paper.running import ChecksInterrupted, Outcome, run_check, run_checks
 
 __all__ = [
     "CHECKS",
     "Checked",
+    "ChecksInterrupted",
     "Finding",
     "Outcome",
     "Picture",

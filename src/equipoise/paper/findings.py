@@ -3,9 +3,16 @@
 A `Finding` sets one measured number against the bound that the paper gives for it. If the number is an estimate, it has
 an `error` (the half-width of a confidence interval at 99.9 %), and the finding fails only if the bound lies beyond it.
 What the theory promises for large T only, and was not seen yet at the T that was run, is a finding that is not
-`reached`: it is shown, and counts for nothing.
+`reached`: it is shown and counted, and neither holds nor fails.
 
-A statement that is wrong as written has findings for what is written, which fail, and for its correction, which hold.
+A finding belongs to one version of the statement: as it is printed, or as it is corrected. What both versions say is
+found once, for the corrected one. So the verdict on a version is that on all of its findings:
+
+    no correction                    all findings of the printed version must hold;
+    the printed version is false     all of the corrected one must hold, and one of the printed one must fail: the
+                                     counterexample, without which nothing would speak for the correction;
+    the printed version is true,     all findings of both must hold.
+    the corrected one is sharper
 """
 
 from __future__ import annotations
@@ -66,6 +73,8 @@ class Statement:
         What is true instead; empty if it holds as written.
     erratum : int or None
         Its number in docs/paper.md.
+    sharpened : bool
+        Whether it holds as written too, and the correction is a sharper form of it.
 
     Examples
     --------
@@ -81,6 +90,7 @@ class Statement:
     says: str
     correction: str = ""
     erratum: int | None = None
+    sharpened: bool = False
 
 
 @final
@@ -118,6 +128,11 @@ class Finding:
     error: float = 0.0
     reached: bool = True
     note: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """How much of the bound is used, 1 being all of it; None if there is no upper bound above 0."""
+        return self.measured / self.bound if self.relation == "<=" and self.bound > 0.0 else None
 
     @property
     def verdict(self) -> str:
@@ -174,8 +189,10 @@ class Checked:
     --------
     >>> statement = Statement("mine", "Lemma 1", "It is small", "x <= 1", correction="x <= 2")
     >>> above, below = Finding("star", 1.5, 1.0), Finding("star", 1.5, 2.0)
-    >>> Checked(statement, (above,)).verdict, Checked(statement, (above,), corrected=(below,)).verdict
-    ('fails', 'holds as corrected')
+    >>> Checked(statement, (above,), corrected=(below,)).verdict
+    'holds as corrected'
+    >>> Checked(statement, (above,), corrected=(below, Finding("ring", 2.5, 2.0))).verdict
+    'fails'
     """
 
     statement: Statement
@@ -183,17 +200,51 @@ class Checked:
     corrected: tuple[Finding, ...] = ()
     pictures: tuple[Picture, ...] = ()
 
+    def __post_init__(self) -> None:
+        name = self.statement.name
+        if bool(self.corrected) != bool(self.statement.correction):
+            raise ValueError(f"{name}: a correction and its findings must come together")
+        shared = [finding.instance for finding in self.corrected if finding in self.written]
+        if shared:
+            raise ValueError(f"{name}: {shared[0]!r} is a finding of both versions; it must belong to one")
+
     @property
     def verdict(self) -> str:
         """Of all findings: "holds", "holds as corrected", "fails", or "not reached" if nothing could be decided."""
-        counted = [finding.verdict for finding in self.written if finding.reached]
-        if not counted and not self.corrected:
-            return "not reached"
-        if self.corrected and any(finding.verdict == "fails" for finding in self.corrected):
-            return "fails"
-        if all(verdict == "holds" for verdict in counted):
-            return "holds"
-        return "holds as corrected" if self.corrected else "fails"
+        written, corrected = _together(self.written), _together(self.corrected)
+        if not self.corrected:
+            return written
+        if self.statement.sharpened:
+            return _together((*self.written, *self.corrected))
+        if written != "fails" and corrected == "holds":
+            return "fails"  # nothing refutes what is written
+        return "holds as corrected" if corrected == "holds" else corrected
+
+    def count(self, verdict: str) -> int:
+        """How many of the findings that the verdict rests on are so: the refutations of a false version are not.
+
+        Parameters
+        ----------
+        verdict : str
+            "holds", "fails" or "not reached".
+        """
+        counted = self.corrected if self.corrected and not self.statement.sharpened else self.written + self.corrected
+        return sum(finding.verdict == verdict for finding in counted)
+
+    @property
+    def tally(self) -> str:
+        """The counts in words, e.g. "12 hold, 1 fails, 2 not reached"."""
+        hold, fail, missed = (self.count(verdict) for verdict in ("holds", "fails", "not reached"))
+        words = [f"{hold} hold{'s' * (hold == 1)}" * (hold > 0), f"{fail} fail{'s' * (fail == 1)}" * (fail > 0)]
+        return ", ".join(filter(None, [*words, f"{missed} not reached" * (missed > 0)]))
+
+
+def _together(findings: Sequence[Finding]) -> str:
+    """Of one version: it fails if any does; what is not reached is left out, unless there is nothing else."""
+    verdicts = {finding.verdict for finding in findings}
+    if "fails" in verdicts:
+        return "fails"
+    return "holds" if "holds" in verdicts else "not reached"
 
 
 def nearest(findings: Sequence[Finding]) -> Finding:

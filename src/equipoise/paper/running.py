@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import multiprocessing
+import contextlib
+import functools
+import math
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from equipoise._words import nearest
 from equipoise.errors import ParameterError
 from equipoise.paper.catalogue import CHECKS
 from equipoise.paper.findings import Checked, Size
+from equipoise.paper.workers import each
 
 Told = Callable[[str, "Outcome | None"], None]
 
@@ -51,6 +53,26 @@ class Outcome:
         return "error" if self.checked is None else self.checked.verdict
 
 
+@final
+class ChecksInterrupted(KeyboardInterrupt):
+    """Ctrl-C was pressed; the checks that were under way have been ended.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+        Of the checks that were done, in the order of the paper.
+
+    Examples
+    --------
+    >>> ChecksInterrupted([]).outcomes
+    []
+    """
+
+    def __init__(self, outcomes: list[Outcome]) -> None:
+        super().__init__()
+        self.outcomes = outcomes
+
+
 def run_checks(
     names: Sequence[str] | None = None, size: Size = Size.QUICK, jobs: int = 2, told: Told | None = None
 ) -> list[Outcome]:
@@ -71,6 +93,8 @@ def run_checks(
     ------
     ParameterError
         When there is no check of that name.
+    ChecksInterrupted
+        When Ctrl-C is pressed; it has the outcomes so far.
 
     Examples
     --------
@@ -90,19 +114,15 @@ def run_checks(
             )
     tell = told or (lambda _name, _outcome: None)
     outcomes: dict[str, Outcome] = {}
-    spawn = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(chosen)), spawn) as pool:
-        running = {pool.submit(run_check, name, size): name for name in chosen}
-        for name in chosen:
-            tell(name, None)
-        try:
-            for future in concurrent.futures.as_completed(running):
-                outcome = future.result()
-                outcomes[outcome.name] = outcome
-                tell(outcome.name, outcome)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for name in chosen:
+        tell(name, None)
+    try:
+        with contextlib.closing(each(functools.partial(run_check, size=size), chosen, jobs)) as answers:
+            for name, outcome in answers:
+                outcomes[name] = outcome or Outcome(name, None, "its process died\n", math.nan)
+                tell(name, outcomes[name])
+    except KeyboardInterrupt:
+        raise ChecksInterrupted([outcomes[name] for name in chosen if name in outcomes]) from None
     return [outcomes[name] for name in chosen]
 
 

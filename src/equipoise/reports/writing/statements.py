@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,9 @@ _LOOK: Final = {
     "point": {"filled": True, "size": 45},
 }
 _ERRATA: Final = "paper.md#errata"
+_VERDICTS: Final = ("holds", "holds as corrected", "not reached", "fails", "error")
+REST: Final = "<!-- what follows is written by another program -->"
+"""Ends what `write_table` writes."""
 
 
 def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
@@ -63,6 +67,8 @@ def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
 def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size: Size) -> Path:
     """Write the same in short as a Markdown page: of each statement the finding nearest to its bound.
 
+    What follows the mark `REST` in a file that is there already is kept: it is another program's.
+
     Parameters
     ----------
     outcomes : sequence of Outcome
@@ -84,24 +90,33 @@ def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
     >>> "Lemma 1" in text, "holds" in text
     (True, True)
     """
-    columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "verdict")))
+    columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "share", "verdict", "findings")))
     rows = tuple(row for outcome in outcomes for row in _short_rows(outcome))
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in _counts(outcomes) if count)
     lines = [
         "# The checks",
         "",
         f"The last results of `equipoise paper` ({size.value} checks, Equipoise {VERSION}): of each statement the"
-        " finding that comes nearest to its bound, or is furthest beyond it. `equipoise paper NAME` runs one again, and"
-        f" shows the rest with pictures. Errata are those of [the paper and the code]({_ERRATA}).",
+        " finding that comes nearest to its bound, or is furthest beyond it, with the share of the bound that it uses,"
+        " and how many findings there are. `equipoise paper NAME` runs one again, and shows the rest with pictures."
+        f" Errata are those of [the paper and the code]({_ERRATA}). What was not seen at the T that was run is not"
+        " reached: it is counted, and neither holds nor fails.",
+        "",
+        f"Statements: {counted}.",
         "",
         markdown_table(Table("checks", "The checks", columns, rows)),
     ]
-    _files.write_bytes(path, "\n".join(lines).encode())
+    text = "\n".join(lines)
+    with contextlib.suppress(FileNotFoundError):
+        _, mark, rest = Path(path).read_text(encoding="utf-8").partition(REST)
+        text += mark + rest
+    _files.write_bytes(path, text.encode())
     return Path(path)
 
 
 def _short_rows(outcome: Outcome) -> list[tuple[Content, ...]]:
     if outcome.checked is None:
-        return [("", Code(outcome.name), "", "", "", "", "error")]
+        return [("", Code(outcome.name), "", "", "", "", "", "error", "")]
     checked, statement = outcome.checked, outcome.checked.statement
     rows: list[tuple[Content, ...]] = []
     head: tuple[Content, Content] = (f"{statement.number}: {statement.title}", Code(outcome.name))
@@ -115,7 +130,10 @@ def _short_rows(outcome: Outcome) -> list[tuple[Content, ...]]:
             elif not written:
                 where = f"corrected: {finding.instance}"
             measured, relation, bound = _numbers(finding)
-            rows.append((*head, where, measured, relation, bound, finding.verdict))
+            share = "" if finding.share is None else f"{finding.share:.2g}"
+            last = not (written and checked.corrected)
+            verdict, tally = (outcome.verdict, checked.tally) if last else (finding.verdict, "")
+            rows.append((*head, where, measured, relation, bound, share, verdict, tally))
             head = ("", "")
     return rows
 
@@ -134,9 +152,10 @@ def page(outcomes: Sequence[Outcome], size: Size) -> str:
         "A finding sets a number that was measured against the bound that the statement gives for it. Where the"
         " number is an estimate, its interval at 99.9 % is given, and the finding fails only if the bound lies"
         " beyond it. What is said to hold with certainty was looked at on every run and at every time. What the"
-        " theory promises for large T only, and was not seen at the T that was run, is not reached: it counts for"
-        " nothing. A statement that is wrong as written is followed by its correction; the reasons are in the"
-        " documentation, under the number of the erratum."
+        " theory promises for large T only, and was not seen at the T that was run, is not reached: it is counted,"
+        " and neither holds nor fails. A statement that is wrong as written is followed by its correction; the"
+        " reasons are in the documentation, under the number of the erratum. Its verdict needs all findings of the"
+        " correction to hold, and one of what is written to fail."
     )
     return html(
         Document(
@@ -152,26 +171,20 @@ def page(outcomes: Sequence[Outcome], size: Size) -> str:
 
 
 def _overview(outcomes: Sequence[Outcome], size: Size) -> list[Part]:
-    count = [outcome.verdict for outcome in outcomes].count
-    verdicts = (
-        ("holds", False),
-        ("holds as corrected", False),
-        ("not reached", False),
-        ("fails", True),
-        ("error", True),
-    )
     rows = tuple(
         (
             Link(_short(outcome), f"#{outcome.name}"),
             outcome.checked.statement.title if outcome.checked else "",
             _verdict(outcome.verdict),
+            outcome.checked.tally if outcome.checked else "",
             f"{outcome.seconds:.1f} s",
         )
         for outcome in outcomes
     )
-    columns = (Column("statement"), Column("what", "long"), Column("verdict"), Column("time", "number"))
+    names = ("statement", "what", "verdict", "findings")
+    columns = (*(Column(name, "long" if name == "what" else "text") for name in names), Column("time", "number"))
     return [
-        Tiles(tuple((verdict, str(count(verdict)), bad and count(verdict) > 0) for verdict, bad in verdicts)),
+        Tiles(tuple((verdict, str(count), _bad(verdict) and count > 0) for verdict, count in _counts(outcomes))),
         Text(f"Equipoise {VERSION}, {size.value} checks.", "muted"),
         Table("statements", "Statements", columns, rows),
     ]
@@ -229,8 +242,18 @@ def _figure(name: str, picture: Picture) -> Figure:
     return Figure(name, chart, picture.title, picture.caption)
 
 
+def _counts(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
+    """How many statements have each verdict."""
+    verdicts = [outcome.verdict for outcome in outcomes]
+    return [(verdict, verdicts.count(verdict)) for verdict in _VERDICTS]
+
+
 def _verdict(verdict: str) -> Strong:
-    return Strong(verdict, bad=verdict in ("fails", "error"))
+    return Strong(verdict, bad=_bad(verdict))
+
+
+def _bad(verdict: str) -> bool:
+    return verdict in ("fails", "error")
 
 
 def _short(outcome: Outcome) -> str:
