@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench applications leaderboard peers paper lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers paper mutations lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -38,6 +38,10 @@ peers: setup
 
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
+
+# The package broken in every way that tests/mutations lists, against the quick checks of the paper: hours.
+mutations: setup
+	$(BIN)/python -m tests.mutations --markdown docs/checks.md
 
 lint: setup
 	$(BIN)/ruff check .

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,7 +50,19 @@ def test_cache_folder_follows_the_sources(tmp_path, monkeypatch):
     (tmp_path / "_compile.py").write_text("a = 1\n")
     first = _compile.source_hash()
     (tmp_path / "_compile.py").write_text("a = 2\n")
-    assert _compile.source_hash() != first
+    second = _compile.source_hash()
+    assert second != first
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "rates.py").write_text("a = 1\n")
+    assert _compile.source_hash() == second
+
+
+def test_rooms_without_kernels_compile_nothing():
+    root = Path(_compile.__file__).parent
+    files = [path for room in _compile.ROOMS_WITHOUT_KERNELS for path in (root / room).rglob("*.py")]
+    assert len(files) > 50
+    for path in files:
+        assert not re.search(r"equipoise\._(compile|frames)|_entry import|njit", path.read_text()), path
 
 
 @pytest.mark.slow

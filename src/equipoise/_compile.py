@@ -5,7 +5,7 @@ Three things live here; with `_frames`, `_user_functions` and `_announce`, nothi
 `kernel`
     numba's `njit`, with the cache kept in a folder of its own. numba keys a cached function on its own
     file only: after an edit of a kernel in one file, callers cached from another would go on returning
-    old answers. So the folder's name is a hash of every source file of this package.
+    old answers. So the folder's name is a hash of every source file that a kernel may come from.
 
 `Entry`
     A function compiled on its own and known to the loops by its *address*. A reward's kernels have the
@@ -48,14 +48,18 @@ from equipoise.errors import ContractError
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
+ROOMS_WITHOUT_KERNELS: Final = frozenset({"cli", "paper", "reports", "studies"})
+"""They compile nothing, and nothing that is compiled imports them: an edit there leaves the kernels as they are."""
 _FORGET_AFTER: Final = 30 * 24 * 3600.0
 
 
 def source_hash() -> str:
-    """Hash of every source file of the package: it changes whenever a kernel might."""
+    """Hash of every source file that a kernel may come from: it changes whenever one might."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] in ROOMS_WITHOUT_KERNELS:
+            continue
         digest.update(str(path.relative_to(root)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
