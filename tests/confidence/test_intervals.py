@@ -155,9 +155,9 @@ def test_epochs():
             assert float(dense.log_of_epoch(n, 0.01)) == pytest.approx(expected, rel=1e-14)
             # a total of n/2 with no spread: the radius is Bernstein's from n = 400 or so on, and gives the log away
             found = interval(BERNSTEIN, n, n / 2, n / 4, delta=0.12)
-            wide = math.sqrt((1 + 1 / n) * math.log(math.sqrt(n + 1) / 0.01) / (2 * n))
-            x = math.sqrt(1.1 * expected / n)
-            radius = math.sqrt(2) * (x / math.sqrt(2) + math.sqrt(wide**2 + x**2 / 2)) * x + expected / (3 * n)
+            wide = math.sqrt((1 + 1 / n) * math.log(math.sqrt(n + 1) / 0.01) / (2 * n)) + 2.0**-53 * n / 2
+            x, hidden = math.sqrt(1.1 * expected / n), 2.0**-53 * 2 * (n + 1)
+            radius = math.sqrt(2) * (x / math.sqrt(2) + math.sqrt(hidden + wide**2 + x**2 / 2)) * x + expected / (3 * n)
             radius += 2.0**-53 * n / 2  # rounding
             assert found[1] - 0.5 == pytest.approx(min(radius, wide, 0.5), rel=1e-9)
 

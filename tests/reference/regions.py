@@ -78,16 +78,23 @@ def sample_variance(n: ArrayLike, total: ArrayLike, squares: ArrayLike) -> Array
     return np.maximum(0, np.asarray(squares) / n - (np.asarray(total) / n) ** 2)
 
 
+ROUNDING = 2.0**-53  # of one addition, as a part of the sum
+
+
 def spread(n: ArrayLike, total: ArrayLike, squares: ArrayLike, wide: ArrayLike, level: float) -> Array:
-    """Radius from the sample's variance: two sides and the variance, each at ``level``; and the rounding of the sum."""
-    s = deviation_bound(n, sample_variance(n, total, squares), wide, level)
-    return bernstein_of_variance(n, s**2, level) + 2.0**-53 * np.asarray(total)
+    """Radius from the sample's variance: two sides and the variance, each at ``level``; and the sums' rounding."""
+    n, total = np.asarray(n, dtype=float), np.asarray(total, dtype=float)
+    hidden = 4 * ROUNDING * (n + 1) * total / n
+    s = deviation_bound(n, sample_variance(n, total, squares) + hidden, wide, level)
+    return bernstein_of_variance(n, s**2, level) + ROUNDING * total
 
 
 def ends(n: ArrayLike, total: ArrayLike, level: float) -> tuple[Array, Array]:
     """Bounds from a sample of zeros only, or of ones only; each at ``level``."""
     n, total = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(total, dtype=float))
-    return np.where(total >= n, level ** (1 / n), 0.0), np.where(total <= 0, 1 - level ** (1 / n), 1.0)
+    return np.where(total >= n, level ** (1 / n) * (1 - 2 * n * ROUNDING), 0.0), np.where(
+        total <= 0, 1 - level ** (1 / n), 1.0
+    )
 
 
 def log_evidence(n: ArrayLike, total: ArrayLike, p: ArrayLike) -> Array:
@@ -133,7 +140,7 @@ def missing_mass(seen: ArrayLike, since: ArrayLike, level: float) -> Array:
 
 def empirical_bernstein(n: float, total: float, squares: float, level: float) -> tuple[float, float]:
     """Six events at level/6: Laplace, two sides of Bernstein, the variance, two ends."""
-    mean, wide = total / n, float(laplace(n, level / 6))
+    mean, wide = total / n, float(laplace(n, level / 6)) + ROUNDING * total
     radius = min(wide, float(spread(n, total, squares, wide, level / 6)))
     low, high = ends(n, total, level / 6)
     return max(float(low), mean - radius), min(float(high), mean + radius)
@@ -142,7 +149,8 @@ def empirical_bernstein(n: float, total: float, squares: float, level: float) ->
 def adaptive_outcome(n: float, total: float, squares: float, level: float) -> tuple[float, float]:
     """A third for the likelihood, a third for Bernstein, a third for the ends."""
     mean = total / n
-    low, high = likelihood(n, total, level / 3)
+    off = ROUNDING * n * total
+    low, high = likelihood(n, total - off, level / 3)[0], likelihood(n, total + off, level / 3)[1]
     radius = float(spread(n, total, squares, max(high - mean, mean - low), level / 9))
     least, most = ends(n, total, level / 6)
     return max(low, mean - radius, float(least)), min(high, mean + radius, float(most))

@@ -31,10 +31,10 @@ from equipoise.confidence.elementwise import Elementwise, interval_entry, missin
 def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # type: ignore[no-untyped-def]
     level = delta / (4.0 * count)
     if binary != 0:
-        bounds[0], bounds[1] = likelihood(n, total, level)
+        bounds[0], bounds[1] = likelihood(n, total, True, level)
     else:
         mean = total / n
-        lower, upper = likelihood(n, total, level / 3.0)
+        lower, upper = likelihood(n, total, False, level / 3.0)
         radius = spread(n, total, squares, level / 9.0, max(upper - mean, mean - lower))
         least, most = ends(n, total, level / 6.0)
         bounds[0] = max(lower, least, mean - radius)

@@ -8,7 +8,7 @@ L = log((j+1)(j+2) 6/d) for n in [eta^j, eta^(j+1)) and x = sqrt(eta L / n), the
     m +- (sqrt(2) s x + L / (3n)),  s = x/sqrt(2) + sqrt(V + h^2 + x^2/2)                            Bernstein
     [0, 1 - (d/6)^(1/n)] if all were 0,   [(d/6)^(1/n), 1] if all were 1                             exact
 
-(and, in the second, 2^-53 n m for the rounding of the sum, which matters from a billion visits on.)
+(and, in the second, what the rounding of the sums may have hidden, which matters from a billion visits on.)
 
 Against the paper's: log n in the place of log tau, loglog in the place of log in the leading term, and
 m(1 - m) or less in the place of m, so that what is nearly certain is learnt fast from both sides.
@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import final
 
 from equipoise._compile import Entry, inlined
-from equipoise.confidence._bounds import ends, laplace, spread
+from equipoise.confidence._bounds import ends, laplace, slip, spread
 from equipoise.confidence.elementwise import Elementwise, interval_entry
 
 
@@ -28,7 +28,7 @@ def empirical_bernstein(n, total, squares, level):  # type: ignore[no-untyped-de
     """The interval of one mean, which fails for some n with probability at most `level`."""
     part = level / 6.0
     mean = total / n
-    wide = laplace(n, part)
+    wide = laplace(n, part) + slip(n, mean)
     radius = min(wide, spread(n, total, squares, part, wide))
     lower, upper = ends(n, total, part)
     return max(lower, mean - radius), min(upper, mean + radius)
