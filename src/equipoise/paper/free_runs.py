@@ -1,10 +1,10 @@
 r"""The "free" run of Proposition 6.1's proof: TOC-UCRL2 on g_C for T steps, whatever it consumes, step by step.
 
-`FreeRun` has the prices y_t = (2/b) lambda_t of the oracle, theta_t = (-1, y_t), and the outcomes (R_t, C_t); sums up to
-t are rows of `earned` and `used`. The stopped run of Algorithm 2, with the rule I_k >= 1 of erratum 4, is its first tau
+`FreeRun` has the prices y_t = (2/b) lambda_t of the oracle, theta_t = (-1, y_t), and the outcomes (R_t, C_t); sums up
+to t are rows of `earned` and `used`. The stopped run of Algorithm 2, with the rule I_k >= 1 of erratum 4, is its first tau
 steps. Everything here is the paper's own formula, written out:
 
-    f_t(theta_t)  =  b ||y_t||_1 + R_t - y_t.C_t,        t g_C(average)  =  earned_t - (2/b) max over k of (used_t - bt)^+.
+    f_t(theta_t)  =  b ||y_t||_1 + R_t - y_t.C_t,    t g_C(average)  =  earned_t - (2/b) max over k of (used_t - bt)^+.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class FreeRun:
 
     @property
     def surrogate(self) -> Vector:
-        """t g_C(average up to t)."""
+        """What g_C gives to the average up to t, times t."""
         return self.earned - 2.0 / self.b * np.maximum(self.lead, 0.0)
 
     @property

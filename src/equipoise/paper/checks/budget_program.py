@@ -27,8 +27,8 @@ state, units left), from any start: on the pricing world and on random ones. (Wi
 above 1, so 2D is enough.)
 
 (ii) holds by mixing with null actions, concavity because the value of a linear program is concave in its right-hand
-side. What `solve_knapsack` says is recomputed from the model: flow, budgets, the dual constraints and the gap; and where
-P_C(b) can be solved by hand, against that.
+side. What `solve_knapsack` says is recomputed from the model: flow, budgets, the dual constraints and the gap; where
+P_C(b) can be solved by hand, it is held against that.
 """
 
 from __future__ import annotations

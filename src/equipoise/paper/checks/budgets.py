@@ -27,10 +27,10 @@ T the loss must be that of the closed form, learned within a quarter of it more,
 be reached. pricing and bidding learned: at most twice what is lost with the model known. Slopes are held against
 -1/3 (1 - share), share being what is lost at T/10 of all that can be lost, opt: see `paper.rates`.
 
-Families, one quantity changing at a time (stalls, one state, nothing random, model known): b, with one resource; K, with
-one action that takes a unit of each resource, and with an action for each and b so small that all are scarce. By the
+Families, one quantity changing at a time (stalls, one state, nothing random, model known): b, with one resource; K,
+with one action that takes a unit of each resource, and with an action for each and b so small that all are scarce. By the
 corrected statement (erratum 39) the loss is at most (2/b) sqrt(log K) [T^{2/3} + T^{1/3}] and what planning costs. At
-K = 1/b, with an action for each resource, the closed form is (K-1) log(K+1) / sqrt(log K), which tends to one half of it.
+K = 1/b, with an action for each resource, the closed form is (K-1) log(K+1) / sqrt(log K), one half of it in the limit.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def check(size: Size) -> Checked:
             found += [slope(label, lost, prices.sum() * _BUDGET), *_constants(label, lost, prices, known)]
             worst = max(worst, excess)
     for name, model in (("pricing", pricing()), ("bidding", bidding())):
-        (known, first), (learned, second) = (lost_per_step(model, _BUDGET, T, seeds, told) for told in (True, False))
-        curves += [(f"{name}, known", known), (name, learned)]
-        ratio = learned.regret[:, -1] / known.regret[:, -1].mean()
+        (told, first), (learned, second) = (lost_per_step(model, _BUDGET, T, seeds, known) for known in (True, False))
+        curves += [(f"{name}, known", told), (name, learned)]
+        ratio = learned.regret[:, -1] / told.regret[:, -1].mean()
         label = f"{name}, T = 10^{round(math.log10(T))}: lost, over what is lost with the model known"
         found.append(Finding(label, float(ratio.mean()), _CEILING, error=half_width(ratio)))
         worst = max(worst, first, second)
@@ -159,7 +159,7 @@ def _families(T: int) -> list[Finding]:
 def _shares(lost: Vector, b: float | Vector, K: NDArray[np.int64], T: int) -> Vector:
     """The share of the oracle's own term, L' [T^{2/3} + T^{1/3}], that was lost."""
     terms = 2.0 / b * np.sqrt(np.log(K)) * (T ** (2.0 / 3.0) + T ** (1.0 / 3.0))
-    return lost / terms
+    return np.asarray(lost / terms)
 
 
 def _lost(model: Model, b: float, T: int) -> float:
