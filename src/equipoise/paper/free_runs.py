@@ -1,8 +1,8 @@
 r"""The "free" run of Proposition 6.1's proof: TOC-UCRL2 on g_C for T steps, whatever it consumes, step by step.
 
 `FreeRun` has the prices y_t = (2/b) lambda_t of the oracle, theta_t = (-1, y_t), and the outcomes (R_t, C_t); sums up
-to t are rows of `earned` and `used`. The stopped run of Algorithm 2, with the rule I_k >= 1 of erratum 4, is its first tau
-steps. Everything here is the paper's own formula, written out:
+to t are rows of `earned` and `used`. The stopped run of Algorithm 2, with the rule I_k >= 1 of erratum 4, is its first
+tau steps. Everything here is the paper's own formula, written out:
 
     f_t(theta_t)  =  b ||y_t||_1 + R_t - y_t.C_t,    t g_C(average)  =  earned_t - (2/b) max over k of (used_t - bt)^+.
 """

@@ -3,7 +3,8 @@ r"""The proof of Proposition 6.1, (A.10) to (A.16) and its last step, inequality
 **As printed, four steps fail** (errata 23, 39, 40):
 
 - (A.11) uses Claim A.3 (i) with the random budget b + eta^free. `raffle`: to play takes a unit of resource 1 half
-  of the time. Playing T times earns T, and T E[opt(P_C(b + eta))] = E[min(2 C_1, T)] = T - E|C_1 - T/2|, less by .4 sqrt T.
+  of the time. Playing T times earns T, and T E[opt(P_C(b + eta))] = E[min(2 C_1, T)] = T - E|C_1 - T/2|, which is less
+  by .4 sqrt T.
 - (A.15) takes the mean of (A.10), which holds with probability 1 - O(delta) only: who spends everything with
   probability delta has E[T eta] = delta (1 - b) T.
 - (A.16): eta^free is no sum of independent terms. Who flips one coin, and spends all or nothing, is off its mean by

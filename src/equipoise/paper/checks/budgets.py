@@ -28,9 +28,10 @@ be reached. pricing and bidding learned: at most twice what is lost with the mod
 -1/3 (1 - share), share being what is lost at T/10 of all that can be lost, opt: see `paper.rates`.
 
 Families, one quantity changing at a time (stalls, one state, nothing random, model known): b, with one resource; K,
-with one action that takes a unit of each resource, and with an action for each and b so small that all are scarce. By the
-corrected statement (erratum 39) the loss is at most (2/b) sqrt(log K) [T^{2/3} + T^{1/3}] and what planning costs. At
-K = 1/b, with an action for each resource, the closed form is (K-1) log(K+1) / sqrt(log K), one half of it in the limit.
+with one action that takes a unit of each resource, and with an action for each and b so small that all are scarce. By
+the corrected statement (erratum 39) the loss is at most (2/b) sqrt(log K) [T^{2/3} + T^{1/3}] and what planning costs.
+At K = 1/b, with an action for each resource, the closed form is (K-1) log(K+1) / sqrt(log K), half of
+it in the limit.
 """
 
 from __future__ import annotations
