@@ -150,7 +150,7 @@ def _all_policies(count: int) -> list[Finding]:
             for b in (0.05, 0.25, 0.5, 0.75):
                 best = solve_knapsack(model, b, progress=False)
                 ahead = max(best_at_prices(model, best, T) for T in (1, 10, 100))
-                shares["(φ* + ‖λ*‖₁)D"].append(ahead / slack(model, best))
+                shares["(φ* + ‖λ*‖₁)D"].append(ahead / max(slack(model, best), _ROUNDING))
                 shares["D·opt/b"].append(ahead * b / (D * best.value))
                 if b >= 0.5:
                     shares["2D, b ≥ 1/2"].append(ahead / (2.0 * D))
@@ -166,7 +166,7 @@ def _all_policies(count: int) -> list[Finding]:
     ]
     model, T = detour(), 100
     tight = solve_knapsack(model, _BUDGET, progress=False)
-    share, floor = best_at_prices(model, tight, T) / slack(model, tight), 1.0 - (1.0 - 1.0 / _STAY) ** T
+    share, floor = best_at_prices(model, tight, T) / max(slack(model, tight), _ROUNDING), 1.0 - (1.0 - 1.0 / _STAY) ** T
     found.append(
         Finding(f"(i) detour, T = {T}, fixed prices: share used", share, floor, ">=", error=1e-5, note="closed form")
     )
@@ -264,7 +264,7 @@ def _best_excess(model: Model, b: float) -> _Excess:
 
 
 def _closest(name: str, excess: list[tuple[float, float]]) -> Finding:
-    earned, bound = max(excess, key=lambda each: each[0] / each[1])
+    earned, bound = max(excess, key=lambda each: each[0] / max(each[1], _ROUNDING))
     label = f"(i) {name}, best policy: earned − T·opt"
     return Finding(label, earned, bound, error=_ROUNDING, note=f"closest of {len(excess)}")
 
