@@ -111,7 +111,8 @@ def lag(prices: Vector, b: float) -> float:
 def slope(name: str, lost: Curve, most: float) -> Finding:
     """The slope of the last decade; `most` is all that can be lost per step, opt(P_C(b))."""
     last = lost.t >= lost.t[-1] // 10
-    each = np.array([log_slope(lost.t[last], row[last]) for row in lost.regret])
+    # nothing lost, or less than nothing, counts as a loss of 1e-6 a step: it has a logarithm
+    each = np.array([log_slope(lost.t[last], np.maximum(row[last], _ROUNDING)) for row in lost.regret])
     share = float(lost.regret[:, last].mean(axis=0)[0]) / most
     note = f"{each.size} seeds; {share:.2g} of opt is lost at T/10"
     label = f"{name}, lost per step, T = 10^{round(math.log10(lost.t[-1]))}: slope"
@@ -164,11 +165,11 @@ def _shares(lost: Vector, b: float | Vector, K: NDArray[np.int64], T: int) -> Ve
 
 
 def _lost(model: Model, b: float, T: int) -> float:
-    """T opt - earned of one run with the model known, in which nothing is random."""
+    """T opt - earned of one run with the model known, in which nothing is random; positive, for its logarithm."""
     best = solve_knapsack(model, b, progress=False)
     agent = _agent(model, b, T, known=True)
     simulate(model, agent, T, checkpoints=[T], progress=False)
-    return agent.regret(best)
+    return max(agent.regret(best), _ROUNDING)
 
 
 def excess_as_printed(model: Model, b: float, horizon: int) -> float:
