@@ -2,8 +2,10 @@
 
 `equipoise paper` runs them all. A file opens with the statement, what is wrong with it if anything is, and how it is
 measured; its function `check` gives the findings. `catalogue.CHECKS` lists them in the order of the paper. What several
-checks share stands beside `checks`: worlds (`analysis_cases`, `random_cases`, `markets`) and measurements (`rates`,
-`error_ratios`).
+checks share stands beside `checks`: worlds (`analysis_cases`, `tight_cases`, `random_cases`, `markets`), measurements
+(`rates`, `error_ratios`, `worst_ratios`), runs stepped by hand (`paths`), and the paper's formulas written out, which
+the package is held against (`written_regions`, `written_terms`, `bound_formulas`, `chain`, `descent_chain`,
+`exact_coverage`).
 """
 
 from equipoise.paper.catalogue import CHECKS

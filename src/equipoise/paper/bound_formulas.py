@@ -19,9 +19,9 @@ import math
 
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.doubling import Doubling
-from equipoise.paper.written_terms import Five
 from equipoise.theory.episodes import episodes, moves
 from equipoise.theory.facts import Facts, Setting
+from equipoise.theory.sums import Errors
 
 
 def inverse_roots(SA: int, T: int) -> float:
@@ -75,20 +75,23 @@ def chance(scale: float, facts: Facts, delta: float, T: int) -> float:
     return scale * facts.diameter * math.sqrt(2.0 * facts.max_successors * facts.n_pairs * T * log)
 
 
-def all_five(facts: Facts, setting: Setting, T: int) -> Five:
+def all_five(facts: Facts, setting: Setting, T: int) -> Errors:
     """What the five terms are bounded by, in numbers."""
     oracle = setting.steered_by
     if isinstance(oracle, Doubling) and not oracle.inherit:
-        parts = [_one(facts, setting, phase.oracle, setting.delta / phase.length, n) for phase, n in oracle.phases(T)]
-        return Five._make(sum(column) for column in zip(*parts, strict=True))
+        parts = [
+            _one(facts, setting, phase.oracle, setting.delta / 2**h, n)
+            for h, (phase, n) in enumerate(oracle.phases(T), start=1)
+        ]
+        return Errors._make(sum(column) for column in zip(*parts, strict=True))
     return _one(facts, setting, oracle, setting.delta, T)
 
 
-def _one(facts: Facts, setting: Setting, oracle: Oracle, delta: float, T: int) -> Five:
+def _one(facts: Facts, setting: Setting, oracle: Oracle, delta: float, T: int) -> Errors:
     moving = moves(setting.reward, oracle)
     M = episodes(setting.reward, oracle, setting.Q if moving else math.inf, facts.n_pairs, T)
     scale, delay = setting.reward.lipschitz * setting.ones, setting.Q * setting.ones * M if moving else 0.0
-    return Five(
+    return Errors(
         club=delay,
         diamond=learning_outcomes(scale, facts, delta, T) + noise(scale, facts, delta, T),
         heart=delay,

@@ -10,6 +10,7 @@ own clock, and has delta / 2^h (Algorithm 4, erratum 7). Elsewhere there is one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -72,33 +73,44 @@ class Path:
         """The mega-episode of each episode: h = 1, 2, ...; 0 without doubling."""
         if not self.doubling:
             return np.zeros(self.start.size, np.int64)
-        return np.floor(np.log2(self.start + 1.0)).astype(np.int64)
+        doublings: Index = np.floor(np.log2(self.start + 1.0)).astype(np.int64)
+        return doublings
 
     @property
     def tau(self) -> Index:
         """tau(m) on the clock of the regions."""
-        return self.start - (2**self.mega - 2) if self.doubling else self.start
+        before: Index = 2**self.mega - 2 if self.doubling else np.zeros(self.start.size, np.int64)
+        return self.start - before
 
     @property
     def level(self) -> Vector:
         """Delta of each episode."""
-        return self.delta * 0.5**self.mega
+        return np.array(self.delta * 0.5**self.mega, np.float64)
 
 
-def stepped(model: Model, agent: TocUCRL2, steps: int, seed: int) -> Path:
-    """Take so many steps by `act` and `observe`; the same seed gives the trajectory of `simulate`."""
+def stepped(
+    model: Model, agent: TocUCRL2, steps: int, seed: int, begun: Callable[[TocUCRL2], None] | None = None
+) -> Path:
+    """Take so many steps by `act` and `observe`; the same seed gives the trajectory of `simulate`.
+
+    `begun` is called with the agent whenever an episode has been planned.
+    """
     world = model.world(seed=seed)
     state, pair, row = np.zeros(steps + 1, np.int64), np.zeros(steps, np.int64), np.zeros(steps, np.int64)
     theta, outcome = np.zeros((steps, model.n_outcomes)), np.zeros((steps, model.n_outcomes))
-    gains, biases, starts = [], [], []
+    starts: list[int] = []
+    gains: list[float] = []
+    biases: list[Vector] = []
     for t in range(steps):
         state[t] = world.state
         action = agent.act(world.state)
-        begun = agent.episode_starts
-        if begun.size > len(starts):
-            starts.append(int(begun[-1]))
+        known = agent.episode_starts
+        if known.size > len(starts):
+            starts.append(int(known[-1]))
             gains.append(agent.gain)
             biases.append(agent.bias)
+            if begun is not None:
+                begun(agent)
         row[t] = len(starts) - 1
         theta[t] = agent.theta
         pair[t] = model.pair(world.state, action)

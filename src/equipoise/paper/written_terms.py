@@ -8,8 +8,8 @@ r"""The five terms of (4.13) to (4.15), and what their proofs split them into, w
 
 and, with p and v the truth,
 
-    diamond = (-theta_tau).(v~ - v)  +  (-theta_tau).(v - V_t)                    learning, noise        (B.22)
-    spade   = (p~ - p).bias + p.bias - bias(s_{t+1}) + bias(s_{t+1}) - bias(s_t)    learning, chance, motion (B.26), (B.28)
+    diamond = (-theta_tau).(v~ - v)  +  (-theta_tau).(v - V_t)                      learning, noise            (B.22)
+    spade   = (p~ - p).bias + p.bias - bias(s_{t+1}) + bias(s_{t+1}) - bias(s_t)    learning, chance, motion   (B.28)
 
 Nothing here is taken from `theory` or `planning`.
 """
@@ -21,10 +21,13 @@ from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise._types import Vector
 from equipoise.paper.paths import Path
 from equipoise.paper.written_regions import Regions, regions
+
+Flags = NDArray[np.bool_]
 
 
 class Five(NamedTuple):
@@ -50,16 +53,18 @@ class Terms:
     def optimistic(self) -> Vector:
         """v~, episode by pair by outcome."""
         v = self.regions.v
-        return np.where(-self.path.reference[:, None, :] > 0, v.hi, v.lo)
+        ends: Vector = np.where(-self.path.reference[:, None, :] > 0, v.hi, v.lo)
+        return ends
 
     @cached_property
     def rewards(self) -> Vector:
         """r~ = (-theta_tau).v~, episode by pair."""
-        return -np.einsum("msk,mk->ms", self.optimistic, self.path.reference)
+        rewards: Vector = -np.einsum("msk,mk->ms", self.optimistic, self.path.reference)
+        return rewards
 
     @cached_property
     def best(self) -> Vector:
-        """max of p.bias over H^p, episode by pair."""
+        """The maximum of p.bias over H^p, episode by pair."""
         return np.array(
             [
                 best_mean(bias, lo, hi)
@@ -127,16 +132,16 @@ class Terms:
         return path.bias[path.row, path.state[1:]] - path.bias[path.row, path.state[:-1]]
 
     @property
-    def v_held(self) -> Vector:
+    def v_held(self) -> Flags:
         """Whether v lies in H^v, an entry an episode."""
         inside = np.abs(self.path.model.means - self.regions.v.centre) <= self.regions.v.radius
-        return inside.all(axis=(1, 2))
+        return np.array(inside.all(axis=(1, 2)))
 
     @property
-    def p_held(self) -> Vector:
+    def p_held(self) -> Flags:
         """Whether p lies in H^p, an entry an episode."""
         inside = np.abs(self.path.model.transitions().toarray() - self.regions.p.centre) <= self.regions.p.radius
-        return inside.all(axis=(1, 2))
+        return np.array(inside.all(axis=(1, 2)))
 
     @property
     def counts(self) -> Vector:
@@ -159,7 +164,8 @@ def best_mean(values: Vector, lo: Vector, hi: Vector) -> Vector:
     low, room = lo[:, order], (hi - lo)[:, order]
     free = 1.0 - low.sum(axis=1, keepdims=True)
     before = np.cumsum(room, axis=1) - room
-    return (low + np.clip(free - before, 0.0, room)) @ values[order]
+    mean: Vector = (low + np.clip(free - before, 0.0, room)) @ values[order]
+    return mean
 
 
 def _dot(x: Vector, y: Vector) -> Vector:

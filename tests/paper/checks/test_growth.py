@@ -12,9 +12,15 @@ from equipoise.paper.findings import Size
 def test_quick():
     checked = growth.check(Size.QUICK)
     assert checked.verdict == "holds"
-    assert len(checked.written) == len(growth._ALPHAS)
     # alpha = 0: rho_j = C j against C (j - 1)
     assert checked.written[0].measured == pytest.approx(10_000 / 9_999)
+
+
+def test_episodes_that_are_too_few_or_too_many_are_seen(monkeypatch):
+    right = growth.gradient_episodes
+    for factor in (0.45, 1.3):
+        monkeypatch.setattr(growth, "gradient_episodes", lambda *arguments, by=factor: by * right(*arguments))
+        assert growth.check(Size.QUICK).verdict == "fails"
 
 
 def test_against_plain_iteration():

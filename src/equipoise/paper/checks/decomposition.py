@@ -10,9 +10,8 @@ r"""Lemma 4.4: what a step loses splits into five parts, at every step at which 
    formula from theta, V, the bias, and regions made from the path's own counts (`written_terms`).
 3. *The links of the proof*, with the path's numbers: (B.15) gain + bias(s) >= r~(s,a) + p.bias for all p in H^p, which
    is attained; (B.8) r~ >= gain - spade - P; (B.17) gain >= (-theta_tau).v* where the regions hold the truth.
-4. *It is met*: club, diamond and heart cancel in right - left = [r~ + spade + P - gain] + [gain - (-theta_tau).v*]. With
-   one action a state and a known model the first bracket and the second lie between 0 and P, so the lemma is an
-   equality to 2P.
+4. *It is met*: theta_t and V_t cancel in right - left = [r~ + spade + P - gain] + [gain - (-theta_tau).v*]. With one
+   action a state and a known model either bracket lies between 0 and P, so the lemma is an equality to 2P.
 5. *Each term is needed*: in the worlds of `tight_cases`, with g(w) = 1 - (w - 1)^2/2 and theta_1 = -1, leaving one out
    breaks the lemma by
 

@@ -95,7 +95,8 @@ def drifts(recorded: Decomposition, norm: float) -> tuple[Vector, Vector]:
 
 def by_episode(recorded: Decomposition, column: Vector) -> Vector:
     """The sum of a column over each episode."""
-    return np.bincount(recorded.row, weights=column, minlength=recorded.episodes.number.size)
+    sums: Vector = np.bincount(recorded.row, weights=column, minlength=recorded.episodes.number.size).astype(np.float64)
+    return sums
 
 
 def _met() -> list[Finding]:

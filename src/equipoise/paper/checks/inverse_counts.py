@@ -11,8 +11,11 @@ pair new or not. A pair that was never visited adds nothing on the left, and by 
 the sum of sqrt(N) over the others is at most sqrt(SA T). (For Claim 4.6 z_m is the length of the whole episode, and
 one step at each new pair is more than the time before it.)
 
-On one pair, where episodes double exactly, the first sum is 1 + (sqrt T - 1)(sqrt 2 + 1) at T = 1, 2, 4, ...: the
-constant cannot be smaller.
+Both are met. On one pair, where episodes double exactly, the first sum is 1 + (sqrt T - 1)(sqrt 2 + 1) at
+T = 1, 2, 4, ..., all of its bound as T grows: the constant cannot be smaller. The second is 1 + log2 T, all of its
+bound at T = 1, and 1/(2 log 2) = .72 of it as T grows. Both closed forms are found exactly.
+
+`theory.sums.inverse_roots` and `inverses` are these bounds.
 
 Measured at every T on runs stepped by hand, where the pair of every step is known; and at the ends of all episodes on
 long ones, run twice: once for the ends, once for the visits between them.
@@ -41,6 +44,7 @@ from equipoise.rewards.linear import Linear
 from equipoise.rewards.proportional_fairness import ProportionalFairness
 from equipoise.rewards.quadratic import Quadratic
 from equipoise.simulation import simulate
+from equipoise.theory.sums import inverse_roots, inverses
 
 STATEMENT: Final = Statement(
     name="inverse-counts",
@@ -50,6 +54,8 @@ STATEMENT: Final = Statement(
 )
 Times = NDArray[np.int64]
 _ROOT: Final = math.sqrt(2.0) + 1.0
+_DIGITS: Final = 1e-12  # of a formula of a few operations, or a sum of some thousand numbers
+_USED: Final = "share of the bound that is used"
 
 
 class _Sums(NamedTuple):
@@ -88,7 +94,43 @@ def check(size: Size) -> Checked:
             ends.append(sums_at_ends(model, reward, size.pick(100_000, 1_000_000)))
         findings += _closest(name, "every T", every) + _closest(name, "at the ends of episodes", ends)
         rows += _rows(name, every[0]) if len(group) == 1 else []
+    findings += [*_formulas(), *_met(size)]
     return Checked(STATEMENT, tuple(findings), (), (_picture(rows),))
+
+
+def _formulas() -> list[Finding]:
+    """The bounds of `theory.sums` against the statement."""
+    sizes = [(SA, T) for SA in (1, 4, 1_000) for T in (1, 2, 1_000, 10**9)]
+    far = {
+        "inverse_roots": max(abs(inverse_roots(SA, T) / (_ROOT * math.sqrt(SA * T)) - 1.0) for SA, T in sizes),
+        "inverses": max(abs(inverses(SA, T) / (SA * (1.0 + 2.0 * math.log(T))) - 1.0) for SA, T in sizes),
+    }
+    return [Finding(f"{name} against its formula", x, _DIGITS, note="relative difference") for name, x in far.items()]
+
+
+def _met(size: Size) -> list[Finding]:
+    """One pair: both sums by their closed forms, and the shares of the bounds that they use."""
+    J = size.pick(16, 20)
+    run = sums_at_ends(garnet(1, 1, 1, 1), Linear([1.0]), 2**J)
+    T = run.T.astype(np.float64)
+    exact = np.log2(T) % 1.0 == 0.0
+    roots, logs = 1.0 + (np.sqrt(T) - 1.0) * _ROOT, 1.0 + np.log2(T)
+    return [
+        Finding(
+            f"{label}, one pair, T = 1, 2, 4, ..., 2^{J}", float(far), _DIGITS, note="off its closed form, relative"
+        )
+        for label, far in (
+            ("Σ 1/√N⁺", np.abs(run.roots / roots - 1.0)[exact].max()),
+            ("Σ 1/N⁺", np.abs(run.inverses / logs - 1.0)[exact].max()),
+        )
+    ] + [
+        Finding(
+            f"Σ 1/√N⁺, one pair, T = 2^{J}", float(run.roots[-1] / (_ROOT * math.sqrt(T[-1]))), 0.99, ">=", note=_USED
+        ),
+        Finding(
+            f"Σ 1/N⁺, one pair, T = 2^{J}", float(run.inverses[-1] / (1 + 2 * math.log(T[-1]))), 0.7, ">=", note=_USED
+        ),
+    ]
 
 
 def counts_by_hand(model: Model, reward: Reward, steps: int) -> tuple[Times, Vector]:

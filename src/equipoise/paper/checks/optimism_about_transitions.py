@@ -20,8 +20,8 @@ The bound as a whole is loose: on two states that are left with chance 1/2 each 
 span, one coordinate moves where two are counted, by one rad where two are: about a tenth is used as T grows.
 
 **What makes the martingale one** (erratum 34). Chance is bounded by D L||1|| only if p lies in H^p_m, and E^p says that
-of all episodes, later ones too. Azuma's inequality needs increments that are bounded with certainty. So it is to be used
-on chance times the indicator of p in H^p_m, which is known when the episode begins; on E^p that changes nothing.
+of all episodes, later ones too. Azuma's inequality needs increments that are bounded with certainty. So it is to be
+used on chance times the indicator of p in H^p_m, which is known when the episode begins; on E^p that changes nothing.
 Without it the bound is not there: with radii of a thousandth the agent takes a state that is left with chance 1/20 for
 one that is hardly left at all, and its bias has a span of many times D L||1||.
 """
@@ -96,7 +96,7 @@ def _follow(case: Case, steps: int, worst: Worst) -> float:
     worst.take("(B.26): (p̃ − p)·γ over 2Σγ·rad", learning[here], wide[here], case.name)
     worst.take("(B.26): Σ_s rad over √(2Γ log-p/N⁺) + 3S log-p/N⁺", rad.sum(axis=1), each, case.name)
     worst.take("(B.28): |p·γ − γ(s_{t+1})| over max γ", np.abs(chance), span[row], case.name)
-    moved = np.bincount(row, weights=motion, minlength=span.size)
+    moved = np.bincount(row, weights=motion, minlength=span.size).astype(np.float64)
     worst.take("(B.29): motion of an episode over max γ", moved, span, case.name)
     if path.doubling or not held.all():
         return far  # what follows is about one run with one clock
@@ -107,8 +107,10 @@ def _follow(case: Case, steps: int, worst: Worst) -> float:
     }
     for name, (column, bound) in parts.items():
         worst.take(name, np.cumsum(column), np.array([bound(scale, facts, path.delta, int(t)) for t in T]), case.name)
-    begun = row + 1
-    worst.take("(B.29): Σ motion over m(T)·D·L‖1‖", np.cumsum(motion), begun * facts.diameter * scale, case.name)
+    begun = row + 1.0
+    worst.take(
+        "(B.29): Σ motion over m(T)·D·L‖1‖", np.cumsum(motion), np.array(begun * facts.diameter * scale), case.name
+    )
     return far
 
 

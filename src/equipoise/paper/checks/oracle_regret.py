@@ -9,8 +9,8 @@ and log 1 = 0. With (1 + log T)/2 in place of log T it is true. The terms of the
 What is found besides:
 
 - *the terms are what they should be*, by formulas written out here;
-- *the links of the proof*, (4.3) to (4.5) and (C.4) to (C.5), step by step (`chain`, `descent_chain`); for the quadratic
-  g what (4.5) gives away is ||v* - w_{t-1}||^2/2 exactly;
+- *the links of the proof*, (4.3) to (4.5) and (C.4) to (C.5), step by step (`chain`, `descent_chain`); for the
+  quadratic g what (4.5) gives away is ||v* - w_{t-1}||^2/2 exactly;
 - *the logarithm is needed*: where the outcomes are 1 and 0 in turn and g(w) = 1 - (w - 1/2)^2/2, ||V_t - w_{t-1}||
   stays near 1/2, so T Reg(T) less the errors grows like (1/8) log T. The closed form is
       1/2 - 1/8 + sum over odd t of 1/(8t) + sum over even t of [w^2/(2t) - (w - 1/2)^2/2],  w = t / (2(t - 1));
@@ -61,7 +61,9 @@ _DIGITS: Final = 1e-12  # of a formula of a few operations
 
 def check(size: Size) -> Checked:
     """Both forms on every path, at forty times; the slack is what the right side has to spare."""
-    written, corrected, rows = [], [], []
+    written: list[Finding] = []
+    corrected: list[Finding] = []
+    rows: list[dict[str, object]] = []
     for case in [_counterexample(), *cases(size.pick(2, 20))]:
         steps = size.pick(5_000, 200_000)
         agent = case.agent()
@@ -106,7 +108,8 @@ def _formulas() -> list[Finding]:
     horizon = 5_000
 
     def mirror(H: int, T: int) -> float:
-        return inner * root * (H ** (2 / 3) + T / H ** (2 / 3))
+        slow = math.pow(H, 2.0 / 3.0)
+        return inner * root * (slow + T / slow)
 
     def doubled(T: int) -> float:
         total, begun, h = 0.0, 0, 1
