@@ -113,7 +113,7 @@ def test_a_part_left_out_is_seen(term, monkeypatch):
     checked = decomposition.check(Size.QUICK)
     assert checked.verdict == "fails"
     sign = decomposition.SIGNS[term]
-    assert {f"{sign} against its formula, 8 worlds", f"without {sign}"} <= broken(checked)
+    assert {f"{sign} against its formula, 8 worlds", f"where {sign} is needed"} <= broken(checked)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ r"""Lemma 4.4: what a step loses splits into five parts, at every step at which 
    is attained; (B.8) r~ >= gain - spade - P; (B.17) gain >= (-theta_tau).v* where the regions hold the truth.
 4. *It is met*: theta_t and V_t cancel in right - left = [r~ + spade + P - gain] + [gain - (-theta_tau).v*]. With one
    action a state and a known model either bracket lies between 0 and P, so the lemma is an equality to 2P.
-5. *Each term is needed*: in the worlds of `tight_cases`, with g(w) = 1 - (w - 1)^2/2 and theta_1 = -1, leaving one out
-   breaks the lemma by
+5. *Each term is needed*: in the worlds of `tight_cases`, with g(w) = 1 - (w - 1)^2/2 and theta_1 = -1, the lemma holds
+   with all five, and leaving one out breaks it by
 
        club    1/2   turns, Q infinite, t = 3: theta has risen from -1 to -1/2, and V = 1
        diamond 1/2   the coin, when it shows 0, with g(w) = w: r~ = 1/2 and (-theta_tau).V = 0
@@ -134,8 +134,10 @@ def _needed() -> list[Finding]:
     findings = []
     for term, (model, agent, least) in runs.items():
         recorded = decompose(model, agent, 10, seed=0)
+        excess = float((-recorded.gap - recorded.allowance).max())
         broken = float((getattr(recorded, term) - recorded.gap).max())
         note = "what the left side then exceeds the right by"
+        findings.append(Finding(f"where {SIGNS[term]} is needed", excess, 0.0, note="with all five"))
         findings.append(Finding(f"without {SIGNS[term]}", broken, least, ">=", error=3 * EXACT + _SOLVED, note=note))
     return findings
 
