@@ -158,7 +158,7 @@ class Entropy(Reward):
         """Return the reward in force at time `t`; itself unless mu is None."""
         if self.mu is not None:
             return self
-        t = checked_count(t, "t", 1)
+        t = checked_count(t, "t", 1, _LIMIT_FROM)
         return Entropy(self.n_outcomes, 1.0 / (float(self.n_outcomes) ** (2.0 / 3.0) * float(t) ** (1.0 / 3.0)))
 
     def gradient(self, w: ArrayLike) -> Vector:
