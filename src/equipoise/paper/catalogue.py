@@ -6,6 +6,7 @@ from typing import Final
 
 from equipoise.paper.checks import (
     alternations,
+    bandit_policies,
     benchmark,
     budget_program,
     budget_proof,
@@ -14,6 +15,7 @@ from equipoise.paper.checks import (
     decomposition,
     delays,
     dual_span,
+    dynamic_thresholds,
     entropy_anytime,
     entropy_constants,
     entropy_doubling,
@@ -33,7 +35,9 @@ from equipoise.paper.checks import (
     rate_frank_wolfe,
     rate_gradient_descent,
     rate_mirror_descent,
+    scalar_policies,
     stationary_policies,
+    threshold_remarks,
     tolerances,
     zero_threshold,
 )
@@ -41,8 +45,11 @@ from equipoise.paper.findings import Check
 
 CHECKS: Final[dict[str, Check]] = {
     benchmark.STATEMENT.name: benchmark.check,
+    bandit_policies.STATEMENT.name: bandit_policies.check,
     alternations.STATEMENT.name: alternations.check,
+    scalar_policies.STATEMENT.name: scalar_policies.check,
     stationary_policies.STATEMENT.name: stationary_policies.check,
+    threshold_remarks.STATEMENT.name: threshold_remarks.check,
     rate_frank_wolfe.STATEMENT.name: rate_frank_wolfe.check,
     linear_rewards.STATEMENT.name: linear_rewards.check,
     coverage.STATEMENT.name: coverage.check,
@@ -62,6 +69,7 @@ CHECKS: Final[dict[str, Check]] = {
     entropy_anytime.STATEMENT.name: entropy_anytime.check,
     entropy_doubling.STATEMENT.name: entropy_doubling.check,
     budgets.STATEMENT.name: budgets.check,
+    dynamic_thresholds.STATEMENT.name: dynamic_thresholds.check,
     dual_span.STATEMENT.name: dual_span.check,
     budget_program.STATEMENT.name: budget_program.check,
     budget_proof.STATEMENT.name: budget_proof.check,
