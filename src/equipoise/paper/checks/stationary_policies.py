@@ -70,7 +70,10 @@ def check(size: Size) -> Checked:
         off = abs(settled[epsilon] / (0.4 * epsilon) - 1.0)
         note = "a remark: these limits are positive, and their infimum is 0"
         written.append(Finding(f"stationary, ε = {epsilon}: limit, off 2ε/5, relative", off, _SOLVED, note=note))
-    for name, policies in _families(model, size.pick(300, 5000)).items():
+    families = _families(model, size.pick(300, 5000))
+    ends = len(long_run(model, families["no loop is ever left"][0]))
+    written.append(Finding("no loop is ever left: recurrent classes, off K", abs(ends - _K), 0.0))
+    for name, policies in families.items():
         comparisons = [(min(limits(model, policy)), constant(model, policy)) for policy in policies]
         limit, floor = min(comparisons, key=lambda pair: pair[0] / pair[1])
         written.append(Finding(f"{name}: limit", limit, floor * (1.0 - _ROUNDING), ">="))
