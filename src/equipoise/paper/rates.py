@@ -140,7 +140,7 @@ def fallen_to(measured: Curve) -> float:
     """The mean regret at T/100, as a share of its plateau."""
     mean = measured.regret.mean(axis=0)
     plateau = float(mean[measured.t >= _FROM].max())
-    return float(mean[measured.t == int(measured.t[-1]) // _WINDOW][0]) / plateau
+    return float(mean[measured.t >= int(measured.t[-1]) // _WINDOW][0]) / plateau
 
 
 def learned(instance: Instance, measured: Curve, exponent: float, *, inside: float = 0.0) -> list[Finding]:
