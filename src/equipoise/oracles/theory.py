@@ -58,7 +58,7 @@ def moves_unless_flat(reward: Reward) -> bool:
 
 
 def ended_by_growth(pace: float, alpha: float, steps: int) -> float:
-    r"""At most so many episodes that begin within T steps are ended by Psi, if their ends have tau' >= tau + C tau^alpha.
+    r"""At most so many episodes begun within T steps are ended by Psi, if their ends have tau' >= tau + C tau^alpha.
 
     Here tau is the end of the one before, and 1 for the first; 0 <= alpha < 1, e = 1 - alpha. While tau^e <= C the
     step C tau^alpha is at least tau, and tau doubles: at most log2 of x = C^{1/e} ends lie in (1, x], and one more

@@ -220,7 +220,8 @@ def _mirrored(reward: Reward, oracle: TunedMirrorDescent, total: Vector) -> Vect
     if isinstance(mirror, EuclideanBall):
         return _in_ball(-rate * total, L)
     if isinstance(mirror, Box):
-        return np.clip(-rate * total, -L, L)
+        clipped: Vector = np.clip(-rate * total, -L, L)
+        return clipped
     simplex: Vertices = mirror.vertices(reward)  # type: ignore[attr-defined]
     base, coordinate, scale = simplex
     slopes: Vector = (rate / np.abs(scale).max() ** 2) * total[:, coordinate] * scale

@@ -47,6 +47,7 @@ from equipoise.rewards.relative_entropy import RelativeEntropy
 from equipoise.rewards.target_distance import TargetDistance
 from equipoise.rewards.target_squared import TargetSquared
 from equipoise.simulation import simulate
+from equipoise.theory import bounds
 
 Times = NDArray[np.int64]
 Rng = np.random.Generator
@@ -240,7 +241,9 @@ def lemma(
     runs = [(case, case.episodes()) for case in drawn]
     refuted = findings([run for run in runs if run[0].kind == ONE_PAIR], visits, by_visits, visits_bound)
     true = findings(runs, f"{visits}, ended by T", ended_by_visits, visits_bound)
-    for name, limit in zip(("", ", sharper"), limits, strict=False):
+    for name, limit in zip(
+        ("", ", as the library has it", ", sharper"), (limits[0], _library, *limits[1:]), strict=False
+    ):
         true += findings(runs, gradient + name, by_gradient, limit)
 
         def both(case: Case, T: Vector, limit: Bound = limit) -> Vector:
@@ -248,6 +251,11 @@ def lemma(
 
         true += findings(runs, f"both{name}", begun, both)
     return Checked(statement, tuple(refuted), (*true, *rules), (drawing,))
+
+
+def _library(case: Case, T: Vector) -> Vector:
+    """The bound of `theory.bounds`."""
+    return np.array([bounds.gradient_episodes(case.reward, case.oracle, case.threshold, int(t)) for t in T])
 
 
 def picture(model: Model, reward: Reward, oracle: Oracle, steps: int, bound: Bound) -> Picture:

@@ -214,6 +214,7 @@ def check_rate(
     logarithm : bool
         Whether the theorem has a logarithm at its leading term.
     """
+    first = next(instance for instance in instances if instance.known)
     curves = [(instance, curve(instance)) for instance in instances]
     found: list[Finding] = []
     for instance, measured in curves:
@@ -223,8 +224,9 @@ def check_rate(
         else:
             found.append(rate(instance.name, measured, exponent, known=instance.known, inside=inside))
         if instance.known:
-            found += [attained(instance.name, measured, exponent), within_constants(instance, measured)]
-    first = next(instance for instance in instances if instance.known)
+            found.append(within_constants(instance, measured))
+        if instance is first:
+            found.append(attained(instance.name, measured, exponent))
     power, within, thresholds = by_threshold(Instance("star, known", first.model, first.reward, narrow, known=True))
     named = [(instance.name, measured) for instance, measured in curves]
     drawn = picture(statement.title, named, f"−1/{round(1.0 / exponent)}")
@@ -232,7 +234,7 @@ def check_rate(
 
 
 def attained(name: str, measured: Curve, exponent: float) -> Finding:
-    """That the exponent is the theorem's and no better, on the star with the model known: travel costs what it must."""
+    """That the exponent is the theorem's and no better, on the known star that is first: travel costs what it must."""
     late = measured.t >= int(measured.t[-1]) // _WINDOW
     slope = _slope(measured.t[late], measured.regret[0, late])
     return Finding(f"{name}, {_until(int(measured.t[-1]))}: no steeper", slope, -exponent - NEAR, ">=")
