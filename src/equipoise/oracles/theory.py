@@ -81,7 +81,7 @@ def ended_by_growth(pace: float, alpha: float, steps: int) -> float:
 
     Examples
     --------
-    With C^2 = 5000 and a million steps there are at most 46 episodes; C^2 + 4 sqrt(T)/C is 5056.
+    With C^2 = 5000 and a million steps there are at most 46 episodes; C^2 + 4 sqrt(T)/C is 5057.
 
     >>> round(ended_by_growth(5000**0.5, 0.5, 10**6), 1)
     46.0

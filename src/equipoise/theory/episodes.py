@@ -75,7 +75,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
     >>> gradient_episodes(Linear([1.0, 0.5]), FrankWolfe(), 1.0, 1000)
     0.0
     >>> round(gradient_episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, 1000), 1)
-    216.1
+    125.3
     """
     oracle.check(reward)
     Q, T = real(threshold, "threshold", error=ParameterError), counted(steps, "steps", 1, error=ParameterError)
@@ -112,7 +112,7 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
     >>> from equipoise.oracles import FrankWolfe
     >>> from equipoise.rewards import Quadratic
     >>> round(episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, n_pairs=10, steps=1000), 1)
-    326.7
+    236.0
     """
     return sum(
         1.0 + gradient_episodes(reward, phase.oracle, threshold, taken) + visit_episodes(n_pairs, taken)
