@@ -1,6 +1,7 @@
 r"""Section 3: UCRL2 alternates among the loops only O(SA log T) times, which is too seldom.
 
 With Q = infinity episodes end by visits alone, and there are at most SA (1 + log2 T) + 1 of them, with certainty (4.8).
+Nor are there fewer than 1 + log2(T/SA): an episode at most doubles the visits of a pair, and some pair has T/SA.
 A policy that has been learned leaves at most one loop an episode: it goes to the loop it is for, and stays. So from
 some time on departures from a loop are no more than episodes,
 
@@ -50,6 +51,7 @@ def check(size: Size) -> Checked:
         STATEMENT,
         (
             Finding(f"{name}: episodes, Q = ∞", late.episodes, pairs * (1.0 + math.log2(T)) + 1.0),
+            Finding(f"{name}: episodes, Q = ∞, at least", late.episodes, 1.0 + math.log2(T / pairs), ">="),
             Finding(
                 f"{name}: departures since T/10, Q = ∞",
                 late.departures - early.departures,
