@@ -35,17 +35,25 @@ def settings_of_every_kind(delta: float = 0.05) -> dict[str, Setting]:
 
 
 def test_episodes_by_hand():
-    # FW, beta ||1|| = sqrt 2, Q = sqrt 2, T = 8: 3 + 1/2 + sqrt(32 * 8) = 19.5; visits: 7 (1 + 3) = 28; one open
-    assert bounds.gradient_episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 8) == pytest.approx(19.5)
-    assert bounds.episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 7, 8) == pytest.approx(48.5)
+    # FW, beta ||1|| = sqrt 2, Q = sqrt 2, C^2 = 1/2, T = 8: 1 + (sqrt 8 - 1)/(C (sqrt 2 - 1)) = 3 + 3 sqrt 2
+    # visits: 7 (1 + 3) = 28; one open; printed: 1 + 1/2 + sqrt(32 * 8) = 17.5
+    found = bounds.gradient_episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 8)
+    assert found == pytest.approx(3 + 3 * math.sqrt(2))
+    assert bounds.episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 7, 8) == pytest.approx(29 + found)
     assert printed.gradient_episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 8) == pytest.approx(17.5)
     assert printed.episodes(QUADRATIC, o.FrankWolfe(), math.sqrt(2), 7, 8) == pytest.approx(45.5)
-    # TGD, L = 1, Q = 2, T = 8: 3 + 1 + sqrt(4.5) * 4
+    # Q = 32 sqrt 2, C^2 = 16: below it tau doubles
+    assert bounds.gradient_episodes(QUADRATIC, o.FrankWolfe(), 32 * math.sqrt(2), 8) == pytest.approx(4)
+    found = bounds.gradient_episodes(QUADRATIC, o.FrankWolfe(), 32 * math.sqrt(2), 64)
+    assert found == pytest.approx(1 + 4 + 1 + (8 - 4) / (4 * (math.sqrt(2) - 1)))
+    # TGD, L = 1, Q = 2, C = 1, T = 8: 1 + 0 + 1 + (4 - 1)/(2^(2/3) - 1); printed: 1 + 1 + sqrt(4.5) * 4
     distance = eq.rewards.TargetDistance([0.7, 0.5], 2)
     assert distance.lipschitz == 1.0
     found = bounds.gradient_episodes(distance, o.TunedGradientDescent(), 2.0, 8)
-    assert found == pytest.approx(4 + 4 * math.sqrt(4.5))
-    assert printed.gradient_episodes(distance, o.TunedGradientDescent(), 2.0, 8) == pytest.approx(found - 2)
+    assert found == pytest.approx(2 + 3 / (2 ** (2 / 3) - 1))
+    assert printed.gradient_episodes(distance, o.TunedGradientDescent(), 2.0, 8) == pytest.approx(
+        2 + 4 * math.sqrt(4.5)
+    )
     # TMD on the simplex of two, L' = sqrt(log 2) = Q: 1 + T^(2/3) at T = H = 8; at T = 4 of H = 8, half of the rest
     bottom = eq.rewards.BottomSum(2, 1)
     oracle = o.TunedMirrorDescent(o.SignedSimplex(), 8)
@@ -53,6 +61,15 @@ def test_episodes_by_hand():
     assert bounds.gradient_episodes(bottom, oracle, reach, 8) == pytest.approx(5.0)
     assert bounds.gradient_episodes(bottom, oracle, reach, 4) == pytest.approx(3.0)
     assert printed.gradient_episodes(bottom, oracle, reach, 8) == bounds.gradient_episodes(bottom, oracle, reach, 8)
+
+
+def test_a_flat_reward_costs_a_logarithm_and_no_more():
+    """Erratum 37: as beta falls to 0 the printed number of episodes grows without limit; log2 T is enough."""
+    for Q in (1.0, 1e3, 1e9):  # Q/beta is what counts
+        found = bounds.gradient_episodes(QUADRATIC, o.FrankWolfe(), Q, 10**6)
+        assert found <= printed.gradient_episodes(QUADRATIC, o.FrankWolfe(), Q, 10**6)
+    assert found == pytest.approx(1 + math.log2(10**6))
+    assert printed.gradient_episodes(QUADRATIC, o.FrankWolfe(), 1e9, 10**6) > 1e8
 
 
 def test_episodes_under_doubling_add_up():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel
 from equipoise.oracles.frame import gradient, opened, oracle_entry
-from equipoise.oracles.theory import OracleTheory
+from equipoise.oracles.theory import OracleTheory, ended_by_growth
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
 
@@ -73,9 +73,13 @@ def _regret_term(reward: Reward, steps: int) -> float:
 
 
 def _gradient_episodes(reward: Reward, threshold: float, steps: int) -> float:
-    """3 + Q / (2 beta ||1||) + sqrt(32 beta ||1|| T / Q)."""
-    movement = (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)
-    return 3.0 + threshold / (2.0 * movement) + math.sqrt(32.0 * movement * steps / threshold)
+    """Those of tau' >= tau + C sqrt(tau), C^2 = Q / (2 beta ||1||): log2(C^2) + (1 + sqrt 2) sqrt(T)/C for large T."""
+    return ended_by_growth(math.sqrt(threshold / (2.0 * _movement(reward))), 0.5, steps)
+
+
+def _movement(reward: Reward) -> float:
+    """Beta ||1||: the average moves by at most ||1|| n/t in n steps, theta by beta times that."""
+    return (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm)
 
 
 def _printed_term(reward: Reward, steps: int) -> float:
@@ -84,8 +88,9 @@ def _printed_term(reward: Reward, steps: int) -> float:
 
 
 def _printed_episodes(reward: Reward, threshold: float, steps: int) -> float:
-    """(4.7), with 1 where the proof gives 3."""
-    return _gradient_episodes(reward, threshold, steps) - 2.0
+    """(4.7): 1 + Q / (2 beta ||1||) + sqrt(32 beta ||1|| T / Q)."""
+    movement = _movement(reward)
+    return 1.0 + threshold / (2.0 * movement) + math.sqrt(32.0 * movement * steps / threshold)
 
 
 _KNOWLEDGE = OracleTheory(

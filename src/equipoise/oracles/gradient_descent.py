@@ -19,7 +19,7 @@ from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel
 from equipoise.oracles.frame import conjugate_argmax, opened, oracle_entry
 from equipoise.oracles.kernels import project_ball
-from equipoise.oracles.theory import OracleTheory, moves_unless_flat
+from equipoise.oracles.theory import OracleTheory, ended_by_growth, moves_unless_flat
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
 
@@ -79,9 +79,8 @@ def _regret_term(reward: Reward, steps: int) -> float:
 
 
 def _gradient_episodes(reward: Reward, threshold: float, steps: int) -> float:
-    """3 + (Q / 2L)^{3/4} + sqrt(9 L / Q) T^{2/3}."""
-    L = reward.lipschitz
-    return 3.0 + math.pow(threshold / (2.0 * L), 0.75) + math.sqrt(9.0 * L / threshold) * math.pow(steps, 2.0 / 3.0)
+    """Those of tau' >= tau + C tau^{1/3}, C^2 = Q / 2L: log2(C^{3/2}) + 1.71 T^{2/3} / C for large T."""
+    return ended_by_growth(math.sqrt(threshold / (2.0 * reward.lipschitz)), 1.0 / 3.0, steps)
 
 
 def _printed_term(reward: Reward, steps: int) -> float:
@@ -90,8 +89,9 @@ def _printed_term(reward: Reward, steps: int) -> float:
 
 
 def _printed_episodes(reward: Reward, threshold: float, steps: int) -> float:
-    """(C.9), with 1 where the proof gives 3."""
-    return _gradient_episodes(reward, threshold, steps) - 2.0
+    """(C.9): 1 + (Q / 2L)^{3/4} + sqrt(9 L / Q) T^{2/3}."""
+    L = reward.lipschitz
+    return 1.0 + math.pow(threshold / (2.0 * L), 0.75) + math.sqrt(9.0 * L / threshold) * math.pow(steps, 2.0 / 3.0)
 
 
 _KNOWLEDGE = OracleTheory(

@@ -25,6 +25,7 @@ from equipoise.paper.checks import (
     episodes_mirror_descent,
     error_sum,
     evi_span,
+    gradient_against_mirror_descent,
     growth,
     inverse_counts,
     linear_rewards,
@@ -39,7 +40,9 @@ from equipoise.paper.checks import (
     stationary_policies,
     threshold_remarks,
     tolerances,
+    ucrl2_alternations,
     zero_threshold,
+    zero_threshold_gradient_descent,
 )
 from equipoise.paper.findings import Check
 
@@ -50,6 +53,7 @@ CHECKS: Final[dict[str, Check]] = {
     scalar_policies.STATEMENT.name: scalar_policies.check,
     stationary_policies.STATEMENT.name: stationary_policies.check,
     threshold_remarks.STATEMENT.name: threshold_remarks.check,
+    ucrl2_alternations.STATEMENT.name: ucrl2_alternations.check,
     rate_frank_wolfe.STATEMENT.name: rate_frank_wolfe.check,
     linear_rewards.STATEMENT.name: linear_rewards.check,
     coverage.STATEMENT.name: coverage.check,
@@ -74,9 +78,11 @@ CHECKS: Final[dict[str, Check]] = {
     budget_program.STATEMENT.name: budget_program.check,
     budget_proof.STATEMENT.name: budget_proof.check,
     zero_threshold.STATEMENT.name: zero_threshold.check,
+    zero_threshold_gradient_descent.STATEMENT.name: zero_threshold_gradient_descent.check,
     evi_span.STATEMENT.name: evi_span.check,
     inverse_counts.STATEMENT.name: inverse_counts.check,
     growth.STATEMENT.name: growth.check,
     episodes_gradient_descent.STATEMENT.name: episodes_gradient_descent.check,
     episodes_mirror_descent.STATEMENT.name: episodes_mirror_descent.check,
+    gradient_against_mirror_descent.STATEMENT.name: gradient_against_mirror_descent.check,
 }

@@ -15,7 +15,7 @@ Q is L times a power of ten from -3 to 3, log-uniform; delta is log-uniform from
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
@@ -33,7 +33,7 @@ from equipoise.models.ring import ring
 from equipoise.models.star import star
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.mirror_maps import Box, CrossPolytope, EuclideanBall, MirrorMap, SignedSimplex, SlackSimplex
-from equipoise.paper.findings import Finding, Picture
+from equipoise.paper.findings import Checked, Finding, Picture, Statement
 from equipoise.rewards.balance import Balance
 from equipoise.rewards.base import Reward
 from equipoise.rewards.bottom_sum import BottomSum
@@ -47,6 +47,7 @@ from equipoise.rewards.relative_entropy import RelativeEntropy
 from equipoise.rewards.target_distance import TargetDistance
 from equipoise.rewards.target_squared import TargetSquared
 from equipoise.simulation import simulate
+from equipoise.theory import bounds
 
 Times = NDArray[np.int64]
 Rng = np.random.Generator
@@ -58,8 +59,9 @@ Count = Callable[[Episodes, int], tuple[Times, Vector]]
 """The times at which a count grows, and what it has grown to."""
 
 ADVERSARY: Final = "an adversary"
+ONE_PAIR: Final = "one pair"
 _BY_HAND: Final = 400  # steps against an adversary, which are not compiled
-KINDS: Final = ("random worlds", "random worlds", "random worlds", "worlds of the paper", "one pair", ADVERSARY)
+KINDS: Final = ("random worlds", "random worlds", "random worlds", "worlds of the paper", ONE_PAIR, ADVERSARY)
 
 
 @final
@@ -208,6 +210,52 @@ def findings(runs: Iterable[tuple[Case, Episodes]], label: str, count: Count, bo
         Finding(f"{label}, {kind}, T = {worst.T}", worst.measured, worst.bound, note=f"closest in {made} runs, all T")
         for kind, (made, worst) in worst_of.items()
     ]
+
+
+def lemma(
+    statement: Statement,
+    gradient: str,
+    visits: str,
+    drawn: Sequence[Case],
+    limits: tuple[Bound, ...],
+    rules: Sequence[Finding],
+    drawing: Picture,
+) -> Checked:
+    """Both parts of a lemma and their sum over the cases drawn, with what else was found of its rules.
+
+    Parameters
+    ----------
+    statement : Statement
+        The lemma.
+    gradient, visits : str
+        The numbers of its two parts.
+    drawn : sequence of Case
+        To be run.
+    limits : tuple of Bound
+        The bounds on the episodes that Psi ends: as printed, and sharper.
+    rules : sequence of Finding
+        What else was found.
+    drawing : Picture
+        Of the episodes.
+    """
+    runs = [(case, case.episodes()) for case in drawn]
+    refuted = findings([run for run in runs if run[0].kind == ONE_PAIR], visits, by_visits, visits_bound)
+    true = findings(runs, f"{visits}, ended by T", ended_by_visits, visits_bound)
+    for name, limit in zip(
+        ("", ", as the library has it", ", sharper"), (limits[0], _library, *limits[1:]), strict=False
+    ):
+        true += findings(runs, gradient + name, by_gradient, limit)
+
+        def both(case: Case, T: Vector, limit: Bound = limit) -> Vector:
+            return limit(case, T) + visits_bound(case, T)
+
+        true += findings(runs, f"both{name}", begun, both)
+    return Checked(statement, tuple(refuted), (*true, *rules), (drawing,))
+
+
+def _library(case: Case, T: Vector) -> Vector:
+    """The bound of `theory.bounds`."""
+    return np.array([bounds.gradient_episodes(case.reward, case.oracle, case.threshold, int(t)) for t in T])
 
 
 def picture(model: Model, reward: Reward, oracle: Oracle, steps: int, bound: Bound) -> Picture:

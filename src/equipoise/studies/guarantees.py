@@ -35,7 +35,7 @@ def find_guarantee(agent: Agent, model: Model, marks: Sequence[int]) -> Guarante
     >>> model, reward = eq.models.bandit(2), eq.rewards.Quadratic([0.5, 0.5])
     >>> guarantee = find_guarantee(eq.TocUCRL2(model.space, reward), model, [10**6])
     >>> [(t, round(bound, 3)) for t, bound in guarantee.bounds]
-    [(1000000, 0.186)]
+    [(1000000, 0.177)]
     >>> round(guarantee.largest, 3), round(guarantee.probability, 2)
     (1.0, 0.85)
     >>> find_guarantee(eq.TocUCRL2(model.space, reward, threshold=math.inf), model, [10**6])

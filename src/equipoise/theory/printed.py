@@ -2,7 +2,7 @@ r"""The paper's constants as they are printed, where they are not those of `boun
 
 For comparison, and so that what is wrong can be shown to be. Each function says whether its number is a bound:
 
-    (4.7), (C.9)   episodes ended by the gradient     not proved: 1 must be 3 (errata 10, 13); not known to fail
+    (4.7), (C.9)   episodes ended by the gradient     true, not by their proofs, and larger than need be (errata 36, 38)
     (4.8)          episodes ended by visits           false for episodes that have begun: one may be open (erratum 20)
     (4.6)          Frank-Wolfe's own term             false at T = 1 (erratum 26)
     Claim 4.6      sum of P                           false (erratum 19)
@@ -31,7 +31,7 @@ from equipoise.theory.sums import SILVER
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """(4.7) and (C.9), with 1 where the proofs give 3; (C.25) as it is."""
+    """(4.7) and (C.9), which are larger than `bounds` has them; (C.25) as it is."""
     proven = corrected.gradient_episodes(reward, oracle, threshold, steps)
     printed = oracle.theory.printed
     if printed is None or printed.gradient_episodes is None or proven == 0.0:
@@ -40,7 +40,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
-    """M(T) of lemmas 4.3, C.3 and C.8: without the episode that is open at T."""
+    """M(T) of lemmas 4.3, C.3 and C.8: nothing is added for the episode that is open at T (erratum 36)."""
     return sum(
         gradient_episodes(reward, phase.oracle, threshold, taken) + corrected.visit_episodes(n_pairs, taken)
         for phase, taken in oracle.phases(steps)

@@ -143,7 +143,7 @@ def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     >>> from equipoise.rewards import Quadratic
     >>> bound = regret(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
     >>> round(bound.value, 3), round(bound.probability, 2)
-    (0.186, 0.85)
+    (0.177, 0.85)
     """
     return RegretBound(
         steps=counted(steps, "steps", 1, error=ParameterError),

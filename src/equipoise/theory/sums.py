@@ -270,7 +270,7 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
     >>> from equipoise.rewards import Quadratic
     >>> bounds = errors(Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5])), 10**6)
     >>> [round(bound) for bound in bounds], round(bounds.total)
-    ([8046, 80319, 8046, 87437, 2416], 186264)
+    ([4867, 80319, 4867, 84258, 2416], 176728)
     """
     check_fit(facts, setting)
     oracle = setting.steered_by
