@@ -23,6 +23,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import copy
+import math
 import os
 import threading
 import time
@@ -44,6 +45,8 @@ from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
     import polars
+
+    from equipoise.agents.certificate import Certificate
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
@@ -220,6 +223,31 @@ class Agent(Component, abc.ABC):
 
     __eq__ = object.__eq__  # two agents that were made alike may have seen different things
     __hash__ = object.__hash__
+
+    # -- proving ----------------------------------------------------------------------------------------
+
+    @property
+    def best_possible(self) -> float:
+        """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
+        return math.inf
+
+    def certificate(self, effort: int = 0) -> Certificate:  # noqa: ARG002
+        """What the data prove: how good any policy could be at most, and so how much is lost at most.
+
+        Parameters
+        ----------
+        effort : int
+            How many plans more than one to spend on it. Each moves theta to where the bound is lower.
+
+        Raises
+        ------
+        ProtocolError
+            When the agent has no regions that are proven to hold the truth.
+        """
+        raise ProtocolError(
+            f"certificate: {type(self).__name__} keeps no confidence regions, so it has nothing to prove a bound by; "
+            "eq.certify(space, reward, log) certifies a log of any policy"
+        )
 
     # -- acting -----------------------------------------------------------------------------------------
 

@@ -40,6 +40,9 @@ class Run:
         The average outcome vector of the first t steps.
     values : float array
         g of these averages.
+    certified : float array
+        What is lost at most, proven from what the agent saw alone (see `Certificate`): the least bound of its plans so
+        far, less the value. NaN if the agent proves nothing.
     episodes : polars.DataFrame
         All episodes of the agent so far: start, length, trigger, gain, span, sweeps.
     status : str
@@ -72,6 +75,7 @@ class Run:
     t: NDArray[np.int64]
     outcomes: NDArray[np.float64]
     values: NDArray[np.float64]
+    certified: NDArray[np.float64]
     episodes: polars.DataFrame
     status: str
     steps: int

@@ -104,6 +104,7 @@ def simulate(
     marks = checked_marks(checkpoints, done, last)
     times: list[int] = []
     rows: list[NDArray[np.float64]] = []
+    proven: list[float] = []
     began = time.perf_counter()
     traced = Trace(agent, steps) if trace else None
     walk = stretches(model, agent, last, seed, marks, None if traced is None else traced.advance)
@@ -113,17 +114,22 @@ def simulate(
             if mark is not None:
                 times.append(mark)
                 rows.append(agent.average)
+                proven.append(agent.best_possible)
             display.done(agent.t - 1 - done)
             if stop.is_set():
                 break
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
         times.append(agent.t - 1)
         rows.append(agent.average)
+        proven.append(agent.best_possible)
     outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
+    values = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
+    ceilings = np.array(proven, dtype=np.float64)
     run = Run(
         t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
-        values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
+        values=values,
+        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - values,
         episodes=agent.episodes,
         status="done" if agent.t > last else "interrupted",
         steps=agent.t - 1 - done,
