@@ -227,6 +227,11 @@ class Agent(Component, abc.ABC):
     # -- proving ----------------------------------------------------------------------------------------
 
     @property
+    def proves(self) -> bool:
+        """Whether its plans prove bounds on the optimum, so that `best_possible` comes down."""
+        return False
+
+    @property
     def best_possible(self) -> float:
         """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
         return math.inf

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of the slack
 _MOST_EFFORT: Final = 1000
+_POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
 class Grounds(NamedTuple):
@@ -230,9 +231,10 @@ def slack_of(grounds: Grounds, bound: Bound) -> polars.DataFrame:
     means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
     known = space.known_mask[pairs]
     means[known] = space.known_outcomes[pairs][known]
+    means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
     of_outcomes = share[:, None] * -bound.theta * (believed.outcomes - means)
     bias = bound.plan.bias
-    of_transitions = share * (believed.chain @ bias - _estimated(counts, pairs, bias))
+    of_transitions = share * (believed.chain @ bias - _estimated(counts, region, pairs, bias))
     adds = np.column_stack([of_outcomes, of_transitions])
     states, sources = np.nonzero(adds > 0.0)
     labels, names = space.labels, [*space.outcome_names(), "transitions"]
@@ -249,10 +251,14 @@ def slack_of(grounds: Grounds, bound: Bound) -> polars.DataFrame:
     return frame.sort("adds", descending=True)
 
 
-def _estimated(counts: Counts, pairs: Index, bias: Vector) -> Vector:
-    """p^.u of each pair; of one never seen, the mean of u."""
+def _estimated(counts: Counts, region: Region, pairs: Index, bias: Vector) -> Vector:
+    """p^.u of each pair; p.u of one whose region is a point; of one never seen, the mean of u."""
     estimates = np.full(pairs.size, bias.mean())
     for i, pair in enumerate(pairs.tolist()):
+        part = slice(region.first[pair], region.first[pair + 1])
+        if region.radius[pair] == 0.0 and region.lo[part].sum() >= 1.0 - _POINT:
+            estimates[i] = region.lo[part] @ bias[region.successor[part]]
+            continue
         block = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
         numbers = counts.pool_count[block]
         if numbers.sum() > 0:

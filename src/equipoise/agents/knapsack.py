@@ -16,6 +16,7 @@ The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the opti
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, final
 
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import kernel
 from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.certificate import Certificate
 from equipoise.agents.clock import clock_numbers, set_clock
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.restoring import require
@@ -158,6 +160,30 @@ class KnapsackAgent(Agent):
     def theta(self) -> NDArray[np.float64]:
         """(-1, prices): what a unit of each resource is held to be worth."""
         return self._inner.theta
+
+    @property
+    def proves(self) -> bool:
+        """Whether its regions are proven to hold the truth."""
+        return self._inner.proves
+
+    @property
+    def best_possible(self) -> float:
+        """The least upper bound on the optimum of g_C, and so on opt(P_C(b)), that its plans have proven so far."""
+        return self._inner.best_possible
+
+    def certificate(self, effort: int = 0) -> Certificate:
+        """What the data prove about g_C, the reward less the penalty for what exceeds the budgets.
+
+        No policy within the budgets earns more than `best_possible` a step, in the long run.
+
+        Parameters
+        ----------
+        effort : int
+            How many plans more than one to spend on it.
+        """
+        proven = self._inner.certificate(effort)
+        achieved = self.reward.value(self.average) if self.t > 1 else proven.achieved
+        return dataclasses.replace(proven, achieved=achieved, t=self.t - 1)
 
     def regret(self, best: object) -> float:
         """T opt(P_C(b)) minus what was earned.

@@ -244,6 +244,11 @@ class TocUCRL2(Agent):
     # -- proving --------------------------------------------------------------------------------------
 
     @property
+    def proves(self) -> bool:
+        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        return self._rules.proving != NOT_AT_ALL
+
+    @property
     def best_possible(self) -> float:
         """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
         return float(self._machine.proof.bound[0])
