@@ -17,6 +17,7 @@ from equipoise.models import Labels, Model, Space
 from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
 from equipoise.simulation import Certified, Run, simulate
 from equipoise.studies import load_results
+from equipoise.theory.certifying import certify
 
 __version__ = VERSION
 
@@ -36,6 +37,7 @@ __all__ = [
     "agents",
     "allow",
     "best_stationary",
+    "certify",
     "confidence",
     "errors",
     "load_results",

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import polars
 
     from equipoise.agents.certificate import Certificate
+    from equipoise.models.log import Source
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
@@ -253,6 +254,50 @@ class Agent(Component, abc.ABC):
             f"certificate: {type(self).__name__} keeps no confidence regions, so it has nothing to prove a bound by; "
             "eq.certify(space, reward, log) certifies a log of any policy"
         )
+
+    # -- what happened elsewhere ------------------------------------------------------------------------
+
+    def absorb(self, log: Source) -> int:  # noqa: ARG002
+        """Learn from a log: transitions that were observed under any policy; returns the number of rows.
+
+        Parameters
+        ----------
+        log : frame or path
+            A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
+            each outcome, and next_state; labels or numbers.
+
+        Raises
+        ------
+        LogError
+            When rows cannot have happened; then none is taken in.
+        ProtocolError
+            When the agent keeps no counts.
+        """
+        raise ProtocolError(f"absorb: {type(self).__name__} keeps no counts of transitions; TocUCRL2 does")
+
+    def resume(self, state: int) -> None:
+        """Say where the system is, after a gap: an outage, or an intervention by hand.
+
+        What happened in between is not counted. An action that was waiting to be observed is forgotten.
+
+        Parameters
+        ----------
+        state : int
+            Where the system is now.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> agent = eq.recommended(model.space, eq.rewards.Linear([1.0]))
+        >>> action = agent.act(0)  # and the system goes down
+        >>> agent.resume(2)
+        >>> agent.t, agent.state, agent.pending
+        (1, 2, False)
+        """
+        with self.exclusive():
+            place = whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
+            set_clock(self._clock, self.t, place)
 
     # -- acting -----------------------------------------------------------------------------------------
 

@@ -32,8 +32,10 @@ from equipoise.agents.restoring import require
 from equipoise.agents.schedules import Power
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
-from equipoise.errors import ParameterError, ProtocolError
+from equipoise.confidence.counts import Counts
+from equipoise.errors import LogError, ParameterError, ProtocolError
 from equipoise.models.kernels import sample
+from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
@@ -184,6 +186,38 @@ class KnapsackAgent(Agent):
         proven = self._inner.certificate(effort)
         achieved = self.reward.value(self.average) if self.t > 1 else proven.achieved
         return dataclasses.replace(proven, achieved=achieved, t=self.t - 1)
+
+    def absorb(self, log: Source) -> int:
+        """Learn from a log, in which null actions must have yielded and consumed nothing.
+
+        Parameters
+        ----------
+        log : frame or path
+            As for `TocUCRL2.absorb`.
+        """
+
+        def check(counts: Counts) -> None:
+            for state, action in enumerate(self.null_actions.tolist()):
+                pair = self.space.pair(state, action)
+                if counts.sums[pair].any():
+                    raise LogError(
+                        f"log: {self.space.name_pair(pair)} is a null action, and yields or consumes something in it"
+                    )
+
+        with self.exclusive(), self._inner.exclusive():
+            return self._inner.absorb_checked(log, check)
+
+    def resume(self, state: int) -> None:
+        """Say where the system is, after a gap.
+
+        Parameters
+        ----------
+        state : int
+            Where the system is now.
+        """
+        super().resume(state)
+        if not self.stopped:
+            self._inner.resume(state)
 
     def regret(self, best: object) -> float:
         """T opt(P_C(b)) minus what was earned.

@@ -57,6 +57,7 @@ from equipoise.agents.schedules import (
     threshold_rule,
     tolerance_rule,
 )
+from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import Counts, enlarged, forget, no_counts
@@ -64,6 +65,7 @@ from equipoise.confidence.fill import kernel_address, numbers_of, region_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
+from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
@@ -164,6 +166,7 @@ class TocUCRL2(Agent):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
+        self._absorbed = 0
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -291,6 +294,65 @@ class TocUCRL2(Agent):
         with self.exclusive():
             return self._certified(effort)
 
+    # -- what happened elsewhere ----------------------------------------------------------------------
+
+    def absorb(self, log: Source) -> int:
+        """Learn from a log: transitions that were observed under any policy; returns the number of rows.
+
+        The rows count as visits; the average, theta and the time of the agent stay its own. Regions hold the truth as
+        before, because each rests on the visits of its own pair; those that grow with time count the rows as time. The
+        next step is planned anew.
+
+        Parameters
+        ----------
+        log : frame or path
+            A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
+            each outcome, and next_state; labels or numbers. A file is read piece by piece.
+
+        Raises
+        ------
+        LogError
+            When rows cannot have happened; then none is taken in.
+        ProtocolError
+            When the agent forgets what it has seen, as `Doubling` does unless it inherits.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0]))
+        >>> log = eq.simulate(model, old, 20_000, trace=True).trace
+        >>> agent = eq.recommended(model.space, eq.rewards.Linear([1.0]))
+        >>> before = agent.certificate().best_possible
+        >>> agent.absorb(log), agent.t, agent.certificate().best_possible < before
+        (20000, 1, True)
+        """
+        with self.exclusive():
+            return self.absorb_checked(log, lambda _: None)
+
+    def absorb_checked(self, log: Source, check: Callable[[Counts], None]) -> int:
+        """As `absorb`, for agents made of this one; `check` may refuse the counts before they are taken.
+
+        Parameters
+        ----------
+        log : frame or path
+            As for `absorb`.
+        check : callable
+            Called with the counts as they would be.
+        """
+        if not phase_of(self.oracle, 1).inherit:
+            raise ProtocolError(
+                f"absorb: {self.oracle!r} forgets everything at each of its restarts, and the log with it; "
+                "eq.oracles.Doubling(..., inherit=True) does not"
+            )
+        counts, rows, _ = absorbed(self._machine.counts, log, self.space)
+        check(counts)
+        self._machine = self._machine._replace(counts=counts)
+        self._absorbed += rows
+        self._now["planned"] = 0
+        self._set_up_phase()
+        return rows
+
     # -- acting ---------------------------------------------------------------------------------------
 
     def choose(self, state: int) -> int:
@@ -319,6 +381,7 @@ class TocUCRL2(Agent):
             "counts": _plain(self._machine.counts._asdict()),
             "memory": _plain(self._machine.memory._asdict()),
             "episodes": self.episode_record._asdict(),
+            "log": {"rows": np.array([self._absorbed])},
             "proof": {name: getattr(self._machine.proof, name) for name in _PROVEN},
         }
 
@@ -332,7 +395,9 @@ class TocUCRL2(Agent):
         if "proof" in memory:  # which files of earlier versions do not have
             parts = {name: array_in(memory["proof"], name, getattr(proof, name)) for name in _PROVEN}
             proof = proof._replace(**parts)
-        require(_fits_together(self, counts, kept, records), "its arrays do not fit together")
+        rows = int(array_in(memory["log"], "rows", np.zeros(1, dtype=np.int64))[0]) if "log" in memory else 0
+        require(_fits_together(self, counts, kept, records, rows), "its arrays do not fit together")
+        self._absorbed = rows
         self.adopt(counts, kept, records, proof)
 
     # -- episodes -------------------------------------------------------------------------------------
@@ -520,7 +585,7 @@ class TocUCRL2(Agent):
             threshold_floor=threshold_floor,
             moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
             delta=self.delta * self._phase.share,
-            tau_origin=0 if self._phase.inherit else int(self._now["origin"]),
+            tau_origin=(0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed,
             tolerance=tolerance,
             tolerance_power=tolerance_power,
             relaxation=self.planner.relaxation or self.confidence.relaxation,
@@ -613,7 +678,7 @@ def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -
     return fresh._replace(**parts)
 
 
-def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes) -> bool:
+def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes, absorbed: int) -> bool:
     """Kernels check nothing: every index that they will follow must be in range."""
     space, clock, pool = agent.space, memory.clock[0], counts.pool[0]
     steps, phase, origin = int(clock["time"]) - 1, int(clock["phase"]), int(clock["origin"])
@@ -628,7 +693,8 @@ def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Epi
         and (present.length or since) >= steps - origin
         and steps <= (agent.horizon or MOST)
         and np.all((counts.visits >= 0) & (counts.fresh >= 0))
-        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
+        and absorbed >= 0
+        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since + absorbed
         and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
         and np.all((counts.latest >= 0) & (counts.latest <= visits))

@@ -30,7 +30,7 @@ from equipoise.models._label_rows import (
     texts,
 )
 
-__all__ = ["Label", "Labels", "checked_labels", "text", "texts"]
+__all__ = ["Label", "Labels", "as_column", "checked_labels", "text", "texts"]
 
 
 @final
