@@ -88,7 +88,7 @@ def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
     """
     words = _Words(space, numbered=False)
     rows, refused, examples = 0, 0, list[str]()
-    for frame in _frames(log, space):
+    for frame in log_frames(log, space):
         if not rows:
             words = _Words(space, numbered=_BESIDE in frame.columns)
             words.check_columns(frame)
@@ -192,13 +192,16 @@ class _Names:
             given = column.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
             return np.where((given >= 0) & (given < self._count), given, -1)
         words = column.cast(polars.String, strict=False)
-        if not self._numbers:  # numbers that are written as texts
-            given = words.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
-            return np.where((given >= 0) & (given < self._count), given, -1)
-        found = words.replace_strict(
-            list(self._numbers), list(self._numbers.values()), default=-1, return_dtype=polars.Int64
-        )
-        return found.fill_null(-1).to_numpy()
+        by_name = np.full(words.len(), -1, dtype=np.int64)
+        if self._numbers:
+            names, numbers = list(self._numbers), list(self._numbers.values())
+            by_name = (
+                words.replace_strict(names, numbers, default=-1, return_dtype=polars.Int64).fill_null(-1).to_numpy()
+            )
+        if self._labelled_by_numbers or (by_name >= 0).any():
+            return by_name
+        given = words.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()  # numbers, written as texts
+        return np.where((given >= 0) & (given < self._count), given, -1)
 
     def hint(self, value: object) -> str:
         """The name that was meant, perhaps."""
@@ -211,8 +214,16 @@ def _floats(column: polars.Series) -> Vector:
     return column.cast(polars.Float64, strict=False).fill_null(float("nan")).to_numpy()
 
 
-def _frames(log: Source, space: Space) -> Iterator[polars.DataFrame]:
-    """The rows, some at a time."""
+def log_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
+    """The rows of a log as they are, some at a time; of a file, the columns that a space needs, or all.
+
+    Parameters
+    ----------
+    log : frame or path
+        As for `read_log`.
+    space : Space, optional
+        Whose columns are needed; None: all.
+    """
     import polars
 
     if isinstance(log, (str, os.PathLike)):
@@ -237,10 +248,10 @@ def _plain(column: Any) -> Any:
     return array if array.dtype.kind in "biuf" else column.tolist()
 
 
-def _file_frames(path: Path, space: Space) -> Iterator[polars.DataFrame]:
+def _file_frames(path: Path, space: Space | None) -> Iterator[polars.DataFrame]:
     import polars
 
-    wanted = [_STATE, _ACTION, *space.outcome_names(), _NEXT]
+    wanted = None if space is None else {_STATE, _ACTION, *space.outcome_names(), _NEXT, _BESIDE}
     suffixes = set(path.suffixes)
     if not suffixes & {".parquet", ".csv", ".tsv"}:
         raise ParameterError(f"log: {path.name} is neither .parquet nor .csv; these can be read")
@@ -250,7 +261,7 @@ def _file_frames(path: Path, space: Space) -> Iterator[polars.DataFrame]:
             source = polars.scan_parquet(path)
         else:  # as texts, so that what is no number is refused with its row
             source = polars.scan_csv(path, separator="\t" if ".tsv" in suffixes else ",", infer_schema=False)
-        present = [name for name in source.collect_schema().names() if name in wanted or name == _BESIDE]
+        present = [name for name in source.collect_schema().names() if wanted is None or name in wanted]
         for batch in source.select(present).collect_batches(chunk_size=_ROWS, maintain_order=True):
             rows += batch.height
             yield batch
