@@ -14,7 +14,7 @@ from equipoise._version import VERSION
 from equipoise.agents import Agent, Certificate, KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
 from equipoise.models import Labels, Model, Space
-from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
+from equipoise.offline import Benchmark, best_stationary, frontier, solve, solve_knapsack
 from equipoise.simulation import Certified, Run, simulate
 from equipoise.studies import load_results
 from equipoise.theory.certifying import certify
@@ -40,6 +40,7 @@ __all__ = [
     "certify",
     "confidence",
     "errors",
+    "frontier",
     "load_results",
     "models",
     "offline",
