@@ -6,8 +6,8 @@ point v_w of V, and from its dual a bound: no point of V has w.v above b_w. So V
     between the convex hull of all v_w   and   the intersection of all half-spaces {v : w.v <= b_w}.
 
 For two outcomes the directions are chosen where the two are farthest apart: next to be tried is the normal of the
-segment between two neighbouring points. As V is a polytope, that finds all its corners in the end; it stops when no point of
-the outer line is farther than the tolerance from the inner one, or when it has the points that were asked for. For
+segment between two neighbouring points. As V is a polytope, that finds all its corners in the end; it stops when no
+point of the outer line is farther than the tolerance from the inner one, or when it has the points asked for. For
 three outcomes the directions are an even grid.
 """
 
