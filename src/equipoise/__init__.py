@@ -11,18 +11,21 @@ run = eq.simulate(model, agent, steps=10**6, seed=7)
 from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, studies, theory
 from equipoise._component import allow
 from equipoise._version import VERSION
-from equipoise.agents import Agent, KnapsackAgent, TocUCRL2, recommended
+from equipoise.agents import Agent, Certificate, KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
 from equipoise.models import Labels, Model, Space
-from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
-from equipoise.simulation import Run, simulate
+from equipoise.offline import Benchmark, best_stationary, frontier, solve, solve_knapsack
+from equipoise.simulation import Certified, Run, simulate
 from equipoise.studies import load_results
+from equipoise.theory.certifying import certify
 
 __version__ = VERSION
 
 __all__ = [
     "Agent",
     "Benchmark",
+    "Certificate",
+    "Certified",
     "EquipoiseError",
     "KnapsackAgent",
     "Labels",
@@ -34,8 +37,10 @@ __all__ = [
     "agents",
     "allow",
     "best_stationary",
+    "certify",
     "confidence",
     "errors",
+    "frontier",
     "load_results",
     "models",
     "offline",

@@ -43,6 +43,10 @@ class FileError(EquipoiseError):
     """A file that is missing, truncated, or not one of ours."""
 
 
+class LogError(EquipoiseError):
+    """A log of transitions with rows that cannot have happened."""
+
+
 class ContractError(EquipoiseError):
     """A component that does not keep to what is asked of its kind; see `equipoise.testing`."""
 

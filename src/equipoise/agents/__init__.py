@@ -2,9 +2,10 @@
 
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
+from equipoise.agents.certificate import Certificate
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-__all__ = ["Agent", "KnapsackAgent", "Power", "Schedule", "Span", "TocUCRL2", "baselines", "recommended"]
+__all__ = ["Agent", "Certificate", "KnapsackAgent", "Power", "Schedule", "Span", "TocUCRL2", "baselines", "recommended"]

@@ -23,6 +23,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import copy
+import math
 import os
 import threading
 import time
@@ -44,6 +45,9 @@ from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
     import polars
+
+    from equipoise.agents.certificate import Certificate
+    from equipoise.models.log import Source
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
@@ -220,6 +224,80 @@ class Agent(Component, abc.ABC):
 
     __eq__ = object.__eq__  # two agents that were made alike may have seen different things
     __hash__ = object.__hash__
+
+    # -- proving ----------------------------------------------------------------------------------------
+
+    @property
+    def proves(self) -> bool:
+        """Whether its plans prove bounds on the optimum, so that `best_possible` comes down."""
+        return False
+
+    @property
+    def best_possible(self) -> float:
+        """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
+        return math.inf
+
+    def certificate(self, effort: int = 0) -> Certificate:  # noqa: ARG002
+        """What the data prove: how good any policy could be at most, and so how much is lost at most.
+
+        Parameters
+        ----------
+        effort : int
+            How many plans more than one to spend on it. Each moves theta to where the bound is lower.
+
+        Raises
+        ------
+        ProtocolError
+            When the agent has no regions that are proven to hold the truth.
+        """
+        raise ProtocolError(
+            f"certificate: {type(self).__name__} keeps no confidence regions, so it has nothing to prove a bound by; "
+            "eq.certify(space, reward, log) certifies a log of any policy"
+        )
+
+    # -- what happened elsewhere ------------------------------------------------------------------------
+
+    def absorb(self, log: Source) -> int:  # noqa: ARG002
+        """Learn from a log: transitions that were observed under any policy; returns the number of rows.
+
+        Parameters
+        ----------
+        log : frame or path
+            A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
+            each outcome, and next_state; labels or numbers.
+
+        Raises
+        ------
+        LogError
+            When rows cannot have happened; then none is taken in.
+        ProtocolError
+            When the agent keeps no counts.
+        """
+        raise ProtocolError(f"absorb: {type(self).__name__} keeps no counts of transitions; TocUCRL2 does")
+
+    def resume(self, state: int) -> None:
+        """Say where the system is, after a gap: an outage, or an intervention by hand.
+
+        What happened in between is not counted. An action that was waiting to be observed is forgotten.
+
+        Parameters
+        ----------
+        state : int
+            Where the system is now.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> agent = eq.recommended(model.space, eq.rewards.Linear([1.0]))
+        >>> action = agent.act(0)  # and the system goes down
+        >>> agent.resume(2)
+        >>> agent.t, agent.state, agent.pending
+        (1, 2, False)
+        """
+        with self.exclusive():
+            place = whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
+            set_clock(self._clock, self.t, place)
 
     # -- acting -----------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from equipoise.agents.machine import (
     RECORDS_FULL,
     REGION_FULL,
 )
+from equipoise.agents.proof import AT_THE_AVERAGE, BY_TANGENT, NOT_AT_ALL, ROUNDING
 from equipoise.confidence.counts import count, pool_is_full
 from equipoise.confidence.fill import all_finite, fill
 from equipoise.confidence.frame import Own, Task
@@ -123,10 +124,37 @@ def step(machine, rules, frame, t, local, pair, next_state):
     return move_theta(memory, rules, frame, t, local)
 
 
+@inlined
+def prove(memory, proof, rules, t, gain):
+    """Bound the optimum by g*(theta) + gain, and keep that if it is the least so far."""
+    if rules.proving == NOT_AT_ALL:
+        return
+    theta, point, params = memory.theta, proof.point, rules.reward.params
+    if rules.proving == AT_THE_AVERAGE:
+        for k in range(theta.shape[0]):
+            point[k] = memory.average[k]
+    else:
+        call_entry(rules.conjugate_argmax, t, theta, params, point)
+    call_entry(rules.value, t, point, params, proof.number)
+    bound = proof.number[0] + gain
+    if rules.proving == BY_TANGENT:
+        call_entry(rules.slope, t, point, params, proof.slope)
+        for k in range(theta.shape[0]):
+            bound += max(0.0, proof.slope[k] + theta[k]) - proof.slope[k] * point[k]
+    else:
+        for k in range(theta.shape[0]):
+            bound += theta[k] * point[k]
+    if bound < proof.bound[0]:
+        proof.bound[0] = bound
+        proof.time[0] = t
+        for k in range(theta.shape[0]):
+            proof.theta[k] = theta[k]
+
+
 @kernel
 def plan(machine, rules, ended):
     """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
-    counts, memory, records, region, buffers, work = machine
+    counts, memory, records, region, buffers, work, proof = machine
     clock = memory.clock[0]
     t = clock.time
     tau = t - rules.tau_origin
@@ -180,6 +208,7 @@ def plan(machine, rules, ended):
     records.span[episode] = highest  # the least entry of the bias is zero
     records.sweeps[episode] = work.certificate[0].sweeps
     clock.episodes = episode + 1
+    prove(memory, proof, rules, t, work.certificate[0].gain + ROUNDING * (1.0 + highest))
     return DONE
 
 

@@ -16,6 +16,7 @@ The regret is  T opt(P_C(b)) - total reward,  with `solve_knapsack` for the opti
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, final
 
@@ -24,14 +25,17 @@ from numpy.typing import NDArray
 
 from equipoise._compile import kernel
 from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.certificate import Certificate
 from equipoise.agents.clock import clock_numbers, set_clock
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.restoring import require
 from equipoise.agents.schedules import Power
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
-from equipoise.errors import ParameterError, ProtocolError
+from equipoise.confidence.counts import Counts
+from equipoise.errors import LogError, ParameterError, ProtocolError
 from equipoise.models.kernels import sample
+from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
@@ -158,6 +162,62 @@ class KnapsackAgent(Agent):
     def theta(self) -> NDArray[np.float64]:
         """(-1, prices): what a unit of each resource is held to be worth."""
         return self._inner.theta
+
+    @property
+    def proves(self) -> bool:
+        """Whether its regions are proven to hold the truth."""
+        return self._inner.proves
+
+    @property
+    def best_possible(self) -> float:
+        """The least upper bound on the optimum of g_C, and so on opt(P_C(b)), that its plans have proven so far."""
+        return self._inner.best_possible
+
+    def certificate(self, effort: int = 0) -> Certificate:
+        """What the data prove about g_C, the reward less the penalty for what exceeds the budgets.
+
+        No policy within the budgets earns more than `best_possible` a step, in the long run.
+
+        Parameters
+        ----------
+        effort : int
+            How many plans more than one to spend on it.
+        """
+        proven = self._inner.certificate(effort)
+        achieved = self.reward.value(self.average) if self.t > 1 else proven.achieved
+        return dataclasses.replace(proven, achieved=achieved, t=self.t - 1)
+
+    def absorb(self, log: Source) -> int:
+        """Learn from a log, in which null actions must have yielded and consumed nothing.
+
+        Parameters
+        ----------
+        log : frame or path
+            As for `TocUCRL2.absorb`.
+        """
+
+        def check(counts: Counts) -> None:
+            for state, action in enumerate(self.null_actions.tolist()):
+                pair = self.space.pair(state, action)
+                if counts.sums[pair].any():
+                    raise LogError(
+                        f"log: {self.space.name_pair(pair)} is a null action, and yields or consumes something in it"
+                    )
+
+        with self.exclusive(), self._inner.exclusive():
+            return self._inner.absorb_checked(log, check)
+
+    def resume(self, state: int) -> None:
+        """Say where the system is, after a gap.
+
+        Parameters
+        ----------
+        state : int
+            Where the system is now.
+        """
+        super().resume(state)
+        if not self.stopped:
+            self._inner.resume(state)
 
     def regret(self, best: object) -> float:
         """T opt(P_C(b)) minus what was earned.

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from equipoise.agents.episodes import Episodes
 from equipoise.agents.memory import Buffers, Memory
+from equipoise.agents.proof import Proof
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
 from equipoise.oracles.frame import RewardCalls
@@ -54,6 +55,8 @@ class Machine(NamedTuple):
         That of the present episode.
     buffers, work
         Scratch of steps and plans, and of the planner.
+    proof : Proof
+        What the plans have proven of the optimum.
     """
 
     counts: Counts
@@ -62,6 +65,7 @@ class Machine(NamedTuple):
     region: Region
     buffers: Buffers
     work: Workspace
+    proof: Proof
 
 
 class StepMachine(NamedTuple):
@@ -97,3 +101,7 @@ class Rules(NamedTuple):
     relaxation: float
     sweep_limit: int
     warm_start: bool
+    proving: int  # how g*(theta) is had for a proof, see `proof`
+    value: int  # the addresses of the reward's entries that a proof needs
+    slope: int
+    conjugate_argmax: int

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from equipoise._compile import once
 from equipoise._numbers import MOST, real
 from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.certificate import Certificate, Grounds, best_bound, slack_of
 from equipoise.agents.clock import clock_fits, clock_numbers
 from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
 from equipoise.agents.kernels import observe_once, ready, run
@@ -46,6 +47,7 @@ from equipoise.agents.machine import (
 )
 from equipoise.agents.memory import Memory, as_plain, as_record, new_buffers, new_memory
 from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
+from equipoise.agents.proof import AT_THE_AVERAGE, BY_CONJUGATE, BY_TANGENT, NOT_AT_ALL, Proof, no_proof
 from equipoise.agents.restoring import array_in, require
 from equipoise.agents.schedules import (
     Power,
@@ -55,13 +57,15 @@ from equipoise.agents.schedules import (
     threshold_rule,
     tolerance_rule,
 )
+from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import Counts, enlarged, forget, no_counts
-from equipoise.confidence.fill import kernel_address, numbers_of
+from equipoise.confidence.fill import kernel_address, numbers_of, region_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
+from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
@@ -76,7 +80,9 @@ from equipoise.rewards.quadratic import Quadratic
 
 # The names of arrays in files, where they are not those of the fields.
 _IN_FILES: Final = {"pool": "end", "block_capacity": "block_room", "oracle": "slope"}
+_PROVEN: Final = ("bound", "time", "theta")
 _MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total")
+_SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too large by that of its plan
 _MOST_PHASES: Final = 1 << 12  # the length of a phase may double from one to the next: later ones never come
 
 
@@ -160,7 +166,8 @@ class TocUCRL2(Agent):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
-        self.adopt(counts, memory, no_episodes())
+        self._absorbed = 0
+        self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
 
@@ -227,13 +234,124 @@ class TocUCRL2(Agent):
     def __getstate__(self) -> dict[str, object]:
         # without the rules, as compiled code has another address in another process, and without scratch
         parts = {name: part for name, part in self.__dict__.items() if name not in _MADE_ANEW}
-        return parts | {"_kept": (self._machine.counts, self._machine.memory, self._machine.records)}
+        return parts | {
+            "_kept": (self._machine.counts, self._machine.memory, self._machine.records, self._machine.proof)
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         kept = state.pop("_kept")
         self.__dict__.update(state)
         self.adopt(*kept)
+
+    # -- proving --------------------------------------------------------------------------------------
+
+    @property
+    def proves(self) -> bool:
+        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        return self._rules.proving != NOT_AT_ALL
+
+    @property
+    def best_possible(self) -> float:
+        """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
+        return float(self._machine.proof.bound[0])
+
+    def certificate(self, effort: int = 0) -> Certificate:
+        """What the data prove: how good any policy could be at most, and so how much is lost at most.
+
+        It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
+        before. All certificates of an agent hold together, at all times, with the probability that its regions do:
+        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the one in force
+        is meant, and only the present plan counts.
+
+        Parameters
+        ----------
+        effort : int
+            How many plans more to spend on it. Each moves theta to where the bound is lower.
+
+        Returns
+        -------
+        Certificate
+            With `best_possible`, `achieved`, `regret_at_most`, `probability`, and where the slack comes from.
+
+        Raises
+        ------
+        ProtocolError
+            When the regions of the agent's confidence are not proven to hold the truth.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> agent = eq.recommended(model.space, eq.rewards.Linear([1.0]))
+        >>> run = eq.simulate(model, agent, 10_000)
+        >>> certificate = agent.certificate()
+        >>> run.regret(eq.solve(model, agent.reward))[-1] < certificate.regret_at_most < 0.1
+        np.True_
+        >>> certificate.slack.columns
+        ['state', 'action', 'source', 'visits', 'adds']
+        """
+        with self.exclusive():
+            return self._certified(effort)
+
+    # -- what happened elsewhere ----------------------------------------------------------------------
+
+    def absorb(self, log: Source) -> int:
+        """Learn from a log: transitions that were observed under any policy; returns the number of rows.
+
+        The rows count as visits; the average, theta and the time of the agent stay its own. Regions hold the truth as
+        before, because each rests on the visits of its own pair; those that grow with time count the rows as time. The
+        next step is planned anew.
+
+        Parameters
+        ----------
+        log : frame or path
+            A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
+            each outcome, and next_state; labels or numbers. A file is read piece by piece.
+
+        Raises
+        ------
+        LogError
+            When rows cannot have happened; then none is taken in.
+        ProtocolError
+            When the agent forgets what it has seen, as `Doubling` does unless it inherits.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0]))
+        >>> log = eq.simulate(model, old, 20_000, trace=True).trace
+        >>> agent = eq.recommended(model.space, eq.rewards.Linear([1.0]))
+        >>> before = agent.certificate().best_possible
+        >>> agent.absorb(log), agent.t, agent.certificate().best_possible < before
+        (20000, 1, True)
+        """
+        with self.exclusive():
+            return self.absorb_checked(log, lambda _: None)
+
+    def absorb_checked(self, log: Source, check: Callable[[Counts], None]) -> int:
+        """As `absorb`, for agents made of this one; `check` may refuse the counts before they are taken.
+
+        Parameters
+        ----------
+        log : frame or path
+            As for `absorb`.
+        check : callable
+            Called with the counts as they would be.
+        """
+        if not phase_of(self.oracle, 1).inherit:
+            raise ProtocolError(
+                f"absorb: {self.oracle!r} forgets everything at each of its restarts, and the log with it; "
+                "eq.oracles.Doubling(..., inherit=True) does not"
+            )
+        counts, rows, _ = absorbed(self._machine.counts, log, self.space)
+        check(counts)
+        self._machine = self._machine._replace(counts=counts)
+        self._absorbed += rows
+        self._now["planned"] = 0
+        self._set_up_phase()
+        return rows
 
     # -- acting ---------------------------------------------------------------------------------------
 
@@ -263,6 +381,8 @@ class TocUCRL2(Agent):
             "counts": _plain(self._machine.counts._asdict()),
             "memory": _plain(self._machine.memory._asdict()),
             "episodes": self.episode_record._asdict(),
+            "log": {"rows": np.array([self._absorbed])},
+            "proof": {name: getattr(self._machine.proof, name) for name in _PROVEN},
         }
 
     def restore(self, memory: Mapping[str, Any]) -> None:
@@ -271,8 +391,14 @@ class TocUCRL2(Agent):
         counts = _filled(machine.counts, memory["counts"], lambda name: name.startswith("pool_"))
         kept = _filled(machine.memory, memory["memory"], lambda name: False)  # noqa: ARG005
         records = _filled(machine.records, memory["episodes"], lambda name: True)  # noqa: ARG005
-        require(_fits_together(self, counts, kept, records), "its arrays do not fit together")
-        self.adopt(counts, kept, records)
+        proof = no_proof(self.space.n_outcomes)
+        if "proof" in memory:  # which files of earlier versions do not have
+            parts = {name: array_in(memory["proof"], name, getattr(proof, name)) for name in _PROVEN}
+            proof = proof._replace(**parts)
+        rows = int(array_in(memory["log"], "rows", np.zeros(1, dtype=np.int64))[0]) if "log" in memory else 0
+        require(_fits_together(self, counts, kept, records, rows), "its arrays do not fit together")
+        self._absorbed = rows
+        self.adopt(counts, kept, records, proof)
 
     # -- episodes -------------------------------------------------------------------------------------
 
@@ -380,7 +506,7 @@ class TocUCRL2(Agent):
             )
             self._machine = machine._replace(region=larger)
 
-    def adopt(self, counts: Counts, memory: Memory, records: Episodes) -> None:
+    def adopt(self, counts: Counts, memory: Memory, records: Episodes, proof: Proof) -> None:
         """Go on from these arrays, with new scratch; they must be those of an agent made of the same parts.
 
         Parameters
@@ -391,6 +517,8 @@ class TocUCRL2(Agent):
             What else decides what comes next.
         records : Episodes
             The episodes so far.
+        proof : Proof
+            What they have proven.
         """
         once("agent", _small_run)
         self._lock = threading.Lock()
@@ -404,6 +532,7 @@ class TocUCRL2(Agent):
             region=empty_region(space.n_pairs, space.n_outcomes, capacity),
             buffers=new_buffers(space.n_states, space.n_pairs, space.n_outcomes, 0, memory.stream.size),
             work=workspace(space.n_states),
+            proof=proof,
         )
         self._set_up_phase()
 
@@ -434,7 +563,7 @@ class TocUCRL2(Agent):
         threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
         tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
         floats, ints = numbers_of(self.confidence)
-        moving = kernels.lipschitz
+        moving, proving = kernels.lipschitz, self._proving(step)
         self._rules = Rules(
             first_pair=self.space.first_pair,
             known_mask=self.space.known_mask,
@@ -456,13 +585,56 @@ class TocUCRL2(Agent):
             threshold_floor=threshold_floor,
             moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
             delta=self.delta * self._phase.share,
-            tau_origin=0 if self._phase.inherit else int(self._now["origin"]),
+            tau_origin=(0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed,
             tolerance=tolerance,
             tolerance_power=tolerance_power,
             relaxation=self.planner.relaxation or self.confidence.relaxation,
             sweep_limit=self.planner.limit,
             warm_start=self.planner.warm_start,
+            proving=proving,
+            value=kernels.value.address if proving else 0,
+            slope=kernels.gradient.address if proving == BY_TANGENT else 0,
+            conjugate_argmax=kernels.conjugate_argmax.address if proving in (BY_CONJUGATE, BY_TANGENT) else 0,
         )
+
+    def _certified(self, effort: int) -> Certificate:
+        if self.confidence.caveat:
+            raise ProtocolError(
+                f"certificate: the regions of {self.confidence!r} are not proven to hold the truth "
+                f"({self.confidence.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
+            )
+        counts, memory, proof = self._machine.counts, self._machine.memory, self._machine.proof
+        steps, tau = self.t - 1, self.t - self._rules.tau_origin
+        moving = self.reward.kernels.lipschitz is not None
+        reward = self.reward.at(max(1, steps))
+        region = region_of(self.confidence, self.space, counts, tau, self._rules.delta)
+        grounds = Grounds(self.space, counts, region)
+        tolerance = _SHARPER * self._rules.tolerance * float(tau) ** self._rules.tolerance_power
+        bound = best_bound(grounds, reward, memory.theta.copy(), tolerance, effort, self._rules.relaxation, memory.bias)
+        earlier = math.inf if moving else float(proof.bound[0])
+        best, theta, when = bound.value, bound.theta, self.t
+        if earlier <= best:
+            best, theta, when = earlier, proof.theta.copy(), int(proof.time[0])
+        elif not moving:
+            proof.bound[0], proof.time[0], proof.theta[:] = best, when, theta
+        return Certificate(
+            best_possible=best,
+            achieved=reward.value(self.average) if steps else math.nan,
+            probability=1.0 - self.delta if self.confidence.learning else 1.0,
+            t=steps,
+            theta=theta,
+            proven_at=when,
+            reward=reward,
+            slack=slack_of(grounds, bound),
+        )
+
+    def _proving(self, step: OracleKernel) -> int:
+        """How the plans of this phase bound the optimum."""
+        if self.confidence.caveat or self.reward.kernels.lipschitz is not None:
+            return NOT_AT_ALL
+        if step.entry is frank_wolfe_step:
+            return AT_THE_AVERAGE
+        return BY_CONJUGATE if self.reward.exact_conjugate else BY_TANGENT
 
     def _reward_is_finite(self) -> bool:
         """Whether the reward answers with numbers: where theta is none, it was then the oracle's doing."""
@@ -506,7 +678,7 @@ def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -
     return fresh._replace(**parts)
 
 
-def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes) -> bool:
+def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes, absorbed: int) -> bool:
     """Kernels check nothing: every index that they will follow must be in range."""
     space, clock, pool = agent.space, memory.clock[0], counts.pool[0]
     steps, phase, origin = int(clock["time"]) - 1, int(clock["phase"]), int(clock["origin"])
@@ -521,7 +693,8 @@ def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Epi
         and (present.length or since) >= steps - origin
         and steps <= (agent.horizon or MOST)
         and np.all((counts.visits >= 0) & (counts.fresh >= 0))
-        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since
+        and absorbed >= 0
+        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since + absorbed
         and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
         and np.all((counts.latest >= 0) & (counts.latest <= visits))

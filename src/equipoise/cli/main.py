@@ -19,6 +19,7 @@ from rich.console import Console
 
 from equipoise._version import VERSION
 from equipoise.cli.catalogue import catalogue
+from equipoise.cli.certify import certify
 from equipoise.cli.describe import describe
 from equipoise.cli.export import export
 from equipoise.cli.paper import paper
@@ -39,6 +40,10 @@ What is a problem worth at best, and what is it like?
     equipoise solve --world star --reward '{kind = "BottomSum", kappa = 1}'
     equipoise describe --world '{kind = "riverswim", n = 20}'
 
+How much could be had at most, by a log of what was done?
+
+    equipoise certify log.parquet --reward '{kind = "BottomSum", kappa = 1}'
+
 `equipoise list` shows every name that may stand in a study. `equipoise paper` runs the theory.
 """
 
@@ -49,6 +54,7 @@ app.command()(run)
 app.command()(report)
 app.command()(export)
 app.command()(solve)
+app.command()(certify)
 app.command()(describe)
 app.command("list")(catalogue)
 app.command()(paper)

@@ -5,6 +5,7 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.elementwise import Elementwise
 from equipoise.confidence.empirical_bernstein import EmpiricalBernstein
+from equipoise.confidence.intervals import intervals
 from equipoise.confidence.known import Known
 from equipoise.confidence.l1 import L1
 from equipoise.confidence.posterior_sampling import PosteriorSampling
@@ -22,4 +23,5 @@ __all__ = [
     "PosteriorSampling",
     "Region",
     "Scaled",
+    "intervals",
 ]

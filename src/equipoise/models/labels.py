@@ -30,7 +30,7 @@ from equipoise.models._label_rows import (
     texts,
 )
 
-__all__ = ["Label", "Labels", "checked_labels", "text", "texts"]
+__all__ = ["Label", "Labels", "as_column", "checked_labels", "text", "texts"]
 
 
 @final
@@ -340,3 +340,12 @@ def checked_labels(labels: Any) -> Labels:
     if not isinstance(labels, Labels):
         raise ModelError(f"labels: got {labels!r}; a Labels is needed, as in labels=eq.Labels(states=[...])")
     return labels
+
+
+def as_column(labels: Sequence[Label]) -> list[Any]:
+    """Labels as a column of one type: whole numbers if all are, else texts that tell them apart."""
+    if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
+        return list(labels)
+    distinct = list(dict.fromkeys(labels))
+    words = dict(zip(distinct, texts(distinct), strict=True))
+    return [words[label] for label in labels]

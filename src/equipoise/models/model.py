@@ -33,6 +33,7 @@ from equipoise.models._checks import checked_integer, checked_list, checked_nois
 from equipoise.models.branches import Branches
 from equipoise.models.kernels import cumulate
 from equipoise.models.labels import Labels, checked_labels
+from equipoise.models.log import Source
 from equipoise.models.space import Space, checked_pair, sealed
 from equipoise.models.world import Seed, World
 
@@ -209,6 +210,34 @@ class Model:
         """
         named = checked_labels(labels)
         return cls._assembled(reading.read_sparse(first_pair, transitions, means, named), start, noise, known, named)
+
+    @classmethod
+    def estimate(cls, log: Source, space: Space | None = None) -> Model:
+        """Estimate a model from a log: relative frequencies and mean outcomes.
+
+        A pair that the log never took is made to stay where it is and to bring nothing. `eq.confidence.intervals` says
+        how far from the truth the estimates may be, and `eq.certify` what could be had at most.
+
+        Parameters
+        ----------
+        log : frame or path
+            A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
+            each outcome, and next_state.
+        space : Space, optional
+            Of the system; None: the states, actions and outcomes that occur in the log.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.riverswim(3)
+        >>> old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0]))
+        >>> guess = Model.estimate(eq.simulate(model, old, 20_000, trace=True).trace, model.space)
+        >>> float(abs(guess.transitions() - model.transitions()).max()) < 0.05
+        True
+        """
+        from equipoise.models.estimation import estimate
+
+        return estimate(log, space)
 
     @classmethod
     def _assembled(

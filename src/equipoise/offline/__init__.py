@@ -2,15 +2,18 @@
 
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.offline.deterministic import Deterministic
+from equipoise.offline.frontier import Frontier, frontier
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
 from equipoise.offline.stationary import Stationary, best_stationary
 
 __all__ = [
     "Benchmark",
     "Deterministic",
+    "Frontier",
     "KnapsackBenchmark",
     "Stationary",
     "best_stationary",
+    "frontier",
     "solve",
     "solve_knapsack",
 ]

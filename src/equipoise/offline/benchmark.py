@@ -7,8 +7,10 @@ methods are tried; what is returned is the best checked answer, and its `status`
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from equipoise._progress import progress_display
@@ -97,6 +99,34 @@ class Benchmark:
         See `best_stationary`.
         """
         return policy_of(self.model, self.occupancy)
+
+    def save_policy(self, path: str | os.PathLike[str]) -> Path:
+        """Write `policy` as a table with labels, to be followed elsewhere: state, action, probability, visited.
+
+        Parameters
+        ----------
+        path : path
+            The file; its ending says what it is: .parquet, .csv or .json. The last also says why following one policy
+            for ever may not do, where that is so.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from equipoise.models import riverswim
+        >>> from equipoise.rewards import Linear
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = solve(riverswim(3), Linear([1.0])).save_policy(f"{folder}/policy.csv")
+        ...     print(file.read_text().splitlines()[0])
+        state,action,probability,visited
+        """
+        from equipoise.offline.deploying import write_policy
+
+        return write_policy(path, self.model, self.policy(), self.occupancy)
+
+    @property
+    def prices(self) -> dict[str, float]:
+        """What a little more of each outcome is worth at the optimum: -theta, by the names of the outcomes."""
+        return dict(zip(self.model.space.outcome_names(), (-self.theta).tolist(), strict=True))
 
     def frame(self) -> polars.DataFrame:
         """Return the optimum as a table, one row a pair in their order: what to do where, and how often.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from equipoise._types import Vector
-from equipoise.models.labels import Label, texts
+from equipoise.models.labels import as_column
 from equipoise.models.model import Model
 from equipoise.offline.policies import policy_of
 
@@ -42,8 +41,8 @@ def occupancy_frame(model: Model, occupancy: Vector) -> polars.DataFrame:
     labels, states = model.labels, model.state_of.tolist()
     actions = [pair - int(model.first_pair[s]) for pair, s in enumerate(states)]
     table: dict[str, Any] = {
-        "state": _column([labels.state(s) for s in states]),
-        "action": _column([labels.action(s, a) for s, a in zip(states, actions, strict=True)]),
+        "state": as_column([labels.state(s) for s in states]),
+        "action": as_column([labels.action(s, a) for s, a in zip(states, actions, strict=True)]),
         "occupancy": occupancy,
         "probability": policy_of(model, occupancy),
     }
@@ -64,12 +63,3 @@ def named_outcomes(model: Model, outcomes: Vector) -> str:
         return ""
     shown = [f"{name}={value:.4g}, " for name, value in zip(model.labels.outcomes, outcomes, strict=True)]
     return "".join(shown[:_SHOWN]) + ("..., " if len(shown) > _SHOWN else "")
-
-
-def _column(labels: Sequence[Label]) -> list[Any]:
-    """Labels as a column of one type: whole numbers if all are, else texts that tell them apart."""
-    if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
-        return list(labels)
-    distinct = list(dict.fromkeys(labels))
-    words = dict(zip(distinct, texts(distinct), strict=True))
-    return [words[label] for label in labels]

@@ -129,6 +129,8 @@ class Reward(Component, abc.ABC):
         Whether the offline program is a linear one.
     vertices : Vertices or None
         A simplex that holds every supergradient, where one is known.
+    exact_conjugate : bool
+        Whether `conjugate_argmax` is a maximiser to rounding; False where it is found by iteration.
     """
 
     n_outcomes: int
@@ -138,6 +140,7 @@ class Reward(Component, abc.ABC):
     params: Vector
     piecewise_linear: bool = False
     vertices: Vertices | None = None
+    exact_conjugate: bool = True
 
     @property
     @abc.abstractmethod
@@ -205,6 +208,24 @@ class Reward(Component, abc.ABC):
         theta = self._vector(theta, "theta")
         w = self.conjugate_argmax(theta)
         return self.value(w) + float(theta @ w)
+
+    def conjugate_bound(self, theta: ArrayLike) -> float:
+        """An upper bound on g*(theta); g*(theta) itself if the conjugate is exact.
+
+        Where the maximiser w is found by iteration, a supergradient q there gives, for all points of the box,
+        g(x) + theta.x <= g(w) - q.w + (q + theta).x.
+
+        Parameters
+        ----------
+        theta : array-like
+            K numbers.
+        """
+        theta = self._vector(theta, "theta")
+        if self.exact_conjugate:
+            return self.conjugate(theta)
+        w = self.conjugate_argmax(theta)
+        slope = self.gradient(w)
+        return self.value(w) - float(slope @ w) + float(np.maximum(0.0, slope + theta).sum())
 
     def fingerprint(self) -> list[float]:
         """Numbers that tell this reward from others: its constants, and g and a supergradient at a few fixed points.

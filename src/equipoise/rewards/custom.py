@@ -136,6 +136,7 @@ class Custom(Reward):
         if not isinstance(compiled, bool):
             raise RewardError(f"compiled: got {compiled!r}; True or False is needed")
         self.compiled = compiled
+        self.exact_conjugate = conjugate_argmax is not None
         self._sources = (value, gradient, conjugate_argmax)
         self._expression = expression
         self._functions: tuple[UserFunction, ...] = ()

@@ -35,15 +35,18 @@ class Run:
     Attributes
     ----------
     t : int array
-        The checkpoints, and where it was interrupted: numbers of steps taken since the agent began.
+        The checkpoints, and where it was stopped: numbers of steps taken since the agent began.
     outcomes : float array, one row a checkpoint
         The average outcome vector of the first t steps.
     values : float array
         g of these averages.
+    certified : float array
+        What is lost at most, proven from what the agent saw alone (see `Certificate`): the least bound of its plans so
+        far, less the value. NaN if the agent proves nothing.
     episodes : polars.DataFrame
         All episodes of the agent so far: start, length, trigger, gain, span, sweeps.
     status : str
-        "done", or "interrupted" if Ctrl-C came first.
+        "done"; "interrupted" if Ctrl-C came first, "certified" if what it was to prove is proven.
     steps : int
         Steps taken by this call.
     seconds : float
@@ -72,6 +75,7 @@ class Run:
     t: NDArray[np.int64]
     outcomes: NDArray[np.float64]
     values: NDArray[np.float64]
+    certified: NDArray[np.float64]
     episodes: polars.DataFrame
     status: str
     steps: int
@@ -99,7 +103,7 @@ class Run:
         return value - self.values
 
     def frame(self, best: HasValue | float | None = None) -> polars.DataFrame:
-        """One row a checkpoint: t, value, one column an outcome; and the regret, if the optimum is given.
+        """One row a checkpoint: t, value, certified, one column an outcome; and the regret, if the optimum is given.
 
         Parameters
         ----------
@@ -116,7 +120,7 @@ class Run:
         """
         import polars
 
-        columns: dict[str, Any] = {"t": self.t, "value": self.values}
+        columns: dict[str, Any] = {"t": self.t, "value": self.values, "certified": self.certified}
         if best is not None:
             columns["regret"] = self.regret(best)
         columns |= dict(zip(self.model.space.outcome_names(), self.outcomes.T, strict=True))

@@ -29,6 +29,7 @@ from equipoise.simulation.checkpoints import checked_marks
 from equipoise.simulation.run import Run
 from equipoise.simulation.stretches import stretches
 from equipoise.simulation.trace import Trace
+from equipoise.simulation.until import Certified
 
 _MOST_STEPS: Final = 10**18
 _INTERRUPTS: Final = ("raise", "return")
@@ -57,6 +58,7 @@ def simulate(
     *,
     checkpoints: Sequence[int] | NDArray[np.int64] | None = None,
     trace: bool = False,
+    until: Certified | None = None,
     interrupt: str = "raise",
     progress: bool | None = None,
 ) -> Run:
@@ -76,6 +78,8 @@ def simulate(
         Times t at which to record; by default ten a decade, log-spaced, and the last.
     trace : bool
         Whether to keep every step, in `Run.trace`; it is then stepped one by one, some ten microseconds each.
+    until : Certified, optional
+        Stop before all steps are taken, once it is certified that little is lost; the status is then "certified".
     interrupt : {"raise", "return"}
         What Ctrl-C does: raise `SimulationInterrupted`, a KeyboardInterrupt that has the run so far, or return that run
         with the status "interrupted".
@@ -101,31 +105,44 @@ def simulate(
         raise ParameterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
     done = agent.t - 1
     last = done + steps
-    marks = checked_marks(checkpoints, done, last)
+    marks = looks = checked_marks(checkpoints, done, last)
+    if until is not None:
+        if not isinstance(until, Certified):
+            raise ParameterError(f"until: got {until!r}; eq.Certified(regret=0.01) is such a condition")
+        until.check(agent)
+        looks = np.union1d(marks, until.looks(done, last))
+    recorded, certified = set(marks.tolist()), False
     times: list[int] = []
     rows: list[NDArray[np.float64]] = []
+    proven: list[float] = []
     began = time.perf_counter()
     traced = Trace(agent, steps) if trace else None
-    walk = stretches(model, agent, last, seed, marks, None if traced is None else traced.advance)
+    walk = stretches(model, agent, last, seed, looks, None if traced is None else traced.advance)
     shown = progress_display("simulating", steps, wanted=progress, unit="steps")
     with _interruptible() as stop, shown as display, contextlib.closing(walk):
         for mark in walk:
-            if mark is not None:
-                times.append(mark)
+            if mark in recorded:
+                times.append(agent.t - 1)
                 rows.append(agent.average)
+                proven.append(agent.best_possible)
             display.done(agent.t - 1 - done)
-            if stop.is_set():
+            certified = until is not None and mark is not None and until.reached(agent)
+            if certified or stop.is_set():
                 break
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
         times.append(agent.t - 1)
         rows.append(agent.average)
+        proven.append(agent.best_possible)
     outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
+    values = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
+    ceilings = np.array(proven, dtype=np.float64)
     run = Run(
         t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
-        values=np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64),
+        values=values,
+        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - values,
         episodes=agent.episodes,
-        status="done" if agent.t > last else "interrupted",
+        status="certified" if certified else "done" if agent.t > last else "interrupted",
         steps=agent.t - 1 - done,
         seconds=time.perf_counter() - began,
         model=model,

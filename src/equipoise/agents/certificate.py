@@ -1,0 +1,266 @@
+r"""What the data prove: a bound on what any policy could reach, and so on what is still lost.
+
+Every theta bounds the optimum by opt(P_M) <= g*(theta) + phi(theta) <= g*(theta) + gain(theta), the second wherever the
+region holds the truth (`proof`). The right side is convex in theta. Minimised over all theta it is the best that the
+present region can prove; its value is the largest g of any long-run average that some model in the region allows.
+
+`effort` asks for so many plans beyond the first. Each adds a column z_j, a long-run average of outcomes that the region
+allows (`planning.response`). As gain(theta) >= (-theta).z_j, the largest g over mixtures of the columns,
+
+    lower = max over mixtures z of g(z) = min over theta of [g*(theta) + max over j of (-theta).z_j]  <=  the minimum,
+
+and minus a supergradient of g at the best mixture is the theta of the next plan: the method of cutting planes. It stops
+when the bound is within a part in ten thousand of `lower`, or the effort is spent.
+
+Where the slack comes from. With x~ the long run of the plan's optimistic model, u its bias, v^ and p^ the estimates,
+
+    gain - sum over s of x~(s) [(-theta).v^ + p^.u - u(s)]  =  sum over s of x~(s) [(-theta).(v~ - v^) + (p~ - p^).u],
+
+one term for each outcome and one for the transitions of each pair: what the uncertainty about it adds to the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+import numpy as np
+
+from equipoise._numbers import whole
+from equipoise._types import Index, Vector
+from equipoise.agents.proof import ROUNDING
+from equipoise.confidence.counts import Counts
+from equipoise.confidence.region import Region
+from equipoise.errors import ParameterError
+from equipoise.models.labels import as_column
+from equipoise.models.model import Space
+from equipoise.planning.evi import Plan, extended_value_iteration
+from equipoise.planning.response import Response, response
+from equipoise.rewards.base import Reward
+
+if TYPE_CHECKING:
+    import polars
+
+_CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of the slack
+_MOST_EFFORT: Final = 1000
+_POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
+
+
+class Grounds(NamedTuple):
+    """What a bound rests on: observations, and the regions made from them.
+
+    Attributes
+    ----------
+    space : Space
+        Of the world.
+    counts : Counts
+        What was observed.
+    region : Region
+        What that leaves possible.
+    """
+
+    space: Space
+    counts: Counts
+    region: Region
+
+
+class Bound(NamedTuple):
+    """An upper bound on the optimum, with the plan that gives it.
+
+    Attributes
+    ----------
+    value : float
+        g*(theta) + gain.
+    theta : float array
+        By which.
+    plan : Plan
+        Whose gain it is.
+    """
+
+    value: float
+    theta: Vector
+    plan: Plan
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """How good any policy could be at most, and so how much is lost at most; from data alone.
+
+    Attributes
+    ----------
+    best_possible : float
+        An upper bound on the optimum: no policy has a larger g in the long run.
+    achieved : float
+        g of the average outcomes so far; NaN before the first step.
+    probability : float
+        With which all certificates of this agent hold, those of all times together.
+    t : int
+        Steps taken by the agent when it was asked.
+    theta : float array
+        By which the bound was proven. What a little more of outcome k is worth, at the optimum, is about -theta[k].
+    proven_at : int
+        The time of the plan that proved it.
+    reward : Reward
+        What the outcomes are judged by; that in force at time t, if it changes with time.
+    slack : polars.DataFrame
+        Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome, or
+        "transitions"), `visits` of the pair, and `adds`, what it adds to the bound under the present regions.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.star(branches=3, diameter=4)
+    >>> agent = eq.recommended(model.space, eq.rewards.Quadratic([1 / 3] * 3))
+    >>> run = eq.simulate(model, agent, 10**5)
+    >>> certificate = agent.certificate()
+    >>> certificate.probability, 1.0 <= certificate.best_possible < 1.001, certificate.regret_at_most < 0.001
+    (0.95, True, True)
+    """
+
+    best_possible: float
+    achieved: float
+    probability: float
+    t: int
+    theta: Vector
+    proven_at: int
+    reward: Reward = field(repr=False)
+    slack: polars.DataFrame = field(repr=False)
+
+    @property
+    def regret_at_most(self) -> float:
+        """best_possible - achieved."""
+        return self.best_possible - self.achieved
+
+    def __str__(self) -> str:
+        sure = f"with probability {self.probability:g}" if self.probability < 1.0 else "for certain"
+        if np.isnan(self.achieved):
+            return f"{sure}, no policy reaches more than {self.best_possible:.6g}"
+        return (
+            f"after {self.t} steps: {self.achieved:.6g} was achieved, and {sure} no policy reaches more than "
+            f"{self.best_possible:.6g}; at most {self.regret_at_most:.3g} is lost"
+        )
+
+
+def best_bound(
+    grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, effort: int, relaxation: float, bias: Vector
+) -> Bound:
+    """The least bound of a plan for `theta` and so many more, each for a theta that the ones before point to.
+
+    Parameters
+    ----------
+    grounds : Grounds
+        What is known.
+    reward : Reward
+        g; one that does not change with time.
+    theta : float array
+        Where to begin.
+    tolerance : float
+        Of the plans: the bound may be too large by as much.
+    effort : int
+        How many plans more.
+    relaxation : float
+        Of the planner.
+    bias : float array
+        Where its first plan starts from.
+    """
+    whole(effort, "effort", 0, _MOST_EFFORT, error=ParameterError)
+    bound = _planned(grounds, reward, theta, tolerance, relaxation, bias)
+    columns: list[Vector] = []
+    best = bound
+    for _ in range(effort):
+        columns.append(_believed(grounds, bound).column)
+        lower, theta = _master(reward, np.array(columns))
+        if best.value - lower <= _CLOSE * max(abs(best.value), 1.0):
+            break
+        bound = _planned(grounds, reward, theta, tolerance, relaxation, bound.plan.bias)
+        best = min(best, bound, key=lambda each: each.value)
+    return best
+
+
+def _planned(
+    grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, relaxation: float, bias: Vector
+) -> Bound:
+    region = grounds.region
+    optimistic = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1)
+    plan = extended_value_iteration(
+        grounds.space.first_pair, region, optimistic, tolerance, relaxation=relaxation, bias=bias
+    )
+    rounding = ROUNDING * (1.0 + float(plan.bias.max() - plan.bias.min()))
+    return Bound(reward.conjugate_bound(theta) + plan.gain + rounding, theta, plan)
+
+
+def _believed(grounds: Grounds, bound: Bound) -> Response:
+    return response(grounds.space.first_pair, grounds.region, bound.theta, bound.plan.bias, bound.plan.policy)
+
+
+def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
+    """The largest g over mixtures of the columns, and minus a supergradient there."""
+    import cvxpy
+
+    weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
+    link = point == columns.T @ weight
+    problem = cvxpy.Problem(cvxpy.Maximize(reward.concave_expression(point)), [link, cvxpy.sum(weight) == 1])
+    problem.solve(solver=cvxpy.CLARABEL)
+    mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
+    lower = reward.value(mixture)
+    # the multiplier of the link is a supergradient, up to its sign, which is a convention of the modelling layer
+    multiplier = np.asarray(link.dual_value, dtype=np.float64)
+    candidates = [multiplier, -multiplier, -reward.gradient(mixture)]
+    return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))
+
+
+def slack_of(grounds: Grounds, bound: Bound) -> polars.DataFrame:
+    """What the uncertainty about each outcome and the transitions of each pair adds to the bound, most first.
+
+    Parameters
+    ----------
+    grounds : Grounds
+        What is known.
+    bound : Bound
+        Of what the slack is.
+    """
+    import polars
+
+    space, counts, region = grounds
+    believed = _believed(grounds, bound)
+    pairs, share = believed.pairs, believed.share
+    visits = (counts.visits + counts.fresh)[pairs]
+    seen = visits > 0
+    middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
+    means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
+    known = space.known_mask[pairs]
+    means[known] = space.known_outcomes[pairs][known]
+    means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
+    of_outcomes = share[:, None] * -bound.theta * (believed.outcomes - means)
+    bias = bound.plan.bias
+    of_transitions = share * (believed.chain @ bias - _estimated(counts, region, pairs, bias))
+    adds = np.column_stack([of_outcomes, of_transitions])
+    states, sources = np.nonzero(adds > 0.0)
+    labels, names = space.labels, [*space.outcome_names(), "transitions"]
+    actions = (pairs - space.first_pair[:-1])[states]
+    frame = polars.DataFrame(
+        {
+            "state": as_column([labels.state(s) for s in states.tolist()]),
+            "action": as_column([labels.action(s, a) for s, a in zip(states.tolist(), actions.tolist(), strict=True)]),
+            "source": [names[k] for k in sources],
+            "visits": visits[states],
+            "adds": adds[states, sources],
+        }
+    )
+    return frame.sort("adds", descending=True)
+
+
+def _estimated(counts: Counts, region: Region, pairs: Index, bias: Vector) -> Vector:
+    """p^.u of each pair; p.u of one whose region is a point; of one never seen, the mean of u."""
+    estimates = np.full(pairs.size, bias.mean())
+    for i, pair in enumerate(pairs.tolist()):
+        part = slice(region.first[pair], region.first[pair + 1])
+        if region.radius[pair] == 0.0 and region.lo[part].sum() >= 1.0 - _POINT:
+            estimates[i] = region.lo[part] @ bias[region.successor[part]]
+            continue
+        block = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
+        numbers = counts.pool_count[block]
+        if numbers.sum() > 0:
+            estimates[i] = numbers @ bias[counts.pool_state[block]] / numbers.sum()
+    return estimates

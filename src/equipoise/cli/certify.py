@@ -1,0 +1,101 @@
+"""`equipoise certify`: what a log proves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from equipoise.agents import Certificate
+from equipoise.cli import problem as words
+from equipoise.cli.allowing import With
+from equipoise.errors import StudyError
+from equipoise.models import Model, Space
+from equipoise.models.estimation import space_from_log
+from equipoise.studies.vocabulary import make_reward, make_world
+from equipoise.theory.certifying import certify as certify_log
+
+_LISTED = 8  # sources of slack that are printed
+
+
+def certify(
+    log: Annotated[Path, typer.Argument(help="A Parquet or CSV file.", metavar="LOG")],
+    reward: Annotated[str, typer.Option(help="A reward: its name, or a TOML table.", metavar="REWARD")],
+    world: words.World = None,
+    delta: Annotated[float, typer.Option(help="It holds with probability 1 - DELTA.")] = 0.05,
+    effort: Annotated[int, typer.Option(help="Plans to spend on it at most.", min=0)] = 20,
+    as_json: words.Json = False,
+    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
+) -> None:
+    """Say from a log alone how good any policy could be, and how far from that the log is.
+
+    The log has one row a step, whoever decided on it: the columns state, action, next_state, and one for each outcome,
+    which lie in [0, 1]. States and actions are those that occur in it; or those of a --world, by their labels or
+    numbers. Rows that cannot have happened are refused with their numbers.
+
+        equipoise certify log.csv --reward '{kind = "TargetSquared", targets = [0.9, 0.8]}'
+
+    Prints what was achieved, what no policy can exceed (with probability 1 - DELTA), what a little more of each outcome
+    would be worth, and where the slack comes from: the states and actions of which more data would help most.
+    """
+    model = None if world is None else make_world(words.notation(world, "--world"), "--world")
+    space = space_from_log(log) if model is None else model.space
+    stand_in = Model.estimate(log, space) if model is None else model
+    goal = make_reward(words.notation(reward, "--reward"), stand_in, "--reward")
+    if goal.n_outcomes != space.n_outcomes:
+        raise StudyError(f"--reward: it takes {goal.n_outcomes} outcomes; the log has {space.outcome_names()}")
+    certificate = certify_log(space, goal, log, delta, effort=effort)
+    if as_json:
+        typer.echo(json.dumps(_data(certificate, space), indent=1))
+    else:
+        _print(certificate, space)
+
+
+def _data(certificate: Certificate, space: Space) -> dict[str, Any]:
+    return {
+        "rows": certificate.t,
+        "best_possible": certificate.best_possible,
+        "achieved": certificate.achieved,
+        "regret_at_most": certificate.regret_at_most,
+        "probability": certificate.probability,
+        "theta": certificate.theta.tolist(),
+        "prices": dict(zip(space.outcome_names(), (-certificate.theta).tolist(), strict=True)),
+        "slack": certificate.slack.to_dicts(),
+    }
+
+
+def _print(certificate: Certificate, space: Space) -> None:
+    console = Console(highlight=False)
+    console.print(f"achieved       {certificate.achieved:.6g}   in {certificate.t:,} steps", markup=False)
+    sure = f"with probability {certificate.probability:g}" if certificate.probability < 1 else "for certain"
+    console.print(f"best possible  {certificate.best_possible:.6g}   at most, {sure}", markup=False)
+    console.print(f"lost           {certificate.regret_at_most:.3g}   at most\n", markup=False)
+    prices = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    prices.add_column("outcome")
+    prices.add_column("worth of a little more", justify="right")
+    for name, theta in zip(space.outcome_names(), certificate.theta, strict=True):
+        prices.add_row(escape(name), f"{-theta:.6g}")
+    console.print(prices)
+    slack = certificate.slack
+    if not slack.height:
+        return
+    shown = f", {_LISTED} of {slack.height}" if slack.height > _LISTED else ""
+    console.print(f"\nMore data would lower the bound most here{shown}:\n", markup=False)
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for name, side in (
+        ("state", "left"),
+        ("action", "left"),
+        ("about", "left"),
+        ("visits", "right"),
+        ("adds", "right"),
+    ):
+        table.add_column(name, justify="right" if side == "right" else "left")
+    for row in slack.head(_LISTED).iter_rows(named=True):
+        numbers = (f"{row['visits']:,}", f"{row['adds']:.3g}")
+        table.add_row(escape(str(row["state"])), escape(str(row["action"])), escape(row["source"]), *numbers)
+    console.print(table)

@@ -1,0 +1,98 @@
+"""What a log leaves possible: for every outcome and every transition of every pair, an interval.
+
+All intervals hold the truth together with probability 1 - delta.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.confidence.absorbing import absorbed
+from equipoise.confidence.adaptive import Adaptive
+from equipoise.confidence.base import Confidence
+from equipoise.confidence.counts import no_counts
+from equipoise.confidence.fill import region_of
+from equipoise.models.labels import as_column
+from equipoise.models.log import Source
+from equipoise.models.space import Space
+
+if TYPE_CHECKING:
+    import polars
+
+
+def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confidence | None = None) -> polars.DataFrame:
+    """The estimates of a log, and how far from the truth they may be.
+
+    Parameters
+    ----------
+    space : Space
+        Of the system.
+    log : frame or path
+        A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for each
+        outcome, and next_state.
+    delta : float
+        All intervals hold together with probability 1 - delta.
+    confidence : Confidence, optional
+        None: `Adaptive()`. Where its region is a ball, the bounds of each probability are those of the ball alone.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row an outcome and one a successor that was seen, of each pair: state, action, `what` (the outcome, or the
+        next state after an arrow), visits of the pair, estimate, low, high.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.riverswim(3)
+    >>> old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0]))
+    >>> table = intervals(model.space, eq.simulate(model, old, 20_000, trace=True).trace)
+    >>> bool((table["low"] <= table["estimate"]).all() and (table["estimate"] <= table["high"]).all())
+    True
+    """
+    import polars
+
+    rule = Adaptive() if confidence is None else confidence
+    counts, rows, _ = absorbed(no_counts(space.n_pairs, space.n_outcomes), log, space)
+    region = region_of(rule, space, counts, rows + 1, delta)
+    visits = counts.visits + counts.fresh
+    names = space.outcome_names()
+    pairs: list[int] = []
+    what: list[str] = []
+    numbers: list[tuple[float, float, float]] = []
+    for pair in range(space.n_pairs):
+        n = max(int(visits[pair]), 1)
+        means = space.known_outcomes[pair] if space.known_mask[pair] else counts.sums[pair] / n
+        for k, name in enumerate(names):
+            low, high = float(region.v_lo[pair, k]), float(region.v_hi[pair, k])
+            numbers.append((float(means[k]) if visits[pair] else np.nan, low, high))
+            what.append(name)
+        seen = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
+        chances = dict(zip(counts.pool_state[seen].tolist(), (counts.pool_count[seen] / n).tolist(), strict=True))
+        listed = slice(region.first[pair], region.first[pair + 1])
+        for state, low, high in zip(region.successor[listed], region.lo[listed], region.hi[listed], strict=True):
+            radius = 0.5 * float(region.radius[pair])
+            bounds = (
+                (max(0.0, float(low) - radius), min(1.0, float(low) + radius)) if radius else (float(low), float(high))
+            )
+            numbers.append((chances.get(int(state), 0.0), *bounds))
+            what.append(f"→ {space.labels.state(int(state))}")
+        pairs += [pair] * (len(what) - len(pairs))
+    states = space.state_of[pairs]
+    actions = np.asarray(pairs) - space.first_pair[states]
+    estimate, lows, highs = zip(*numbers, strict=True)
+    return polars.DataFrame(
+        {
+            "state": as_column([space.labels.state(s) for s in states.tolist()]),
+            "action": as_column(
+                [space.labels.action(s, a) for s, a in zip(states.tolist(), actions.tolist(), strict=True)]
+            ),
+            "what": what,
+            "visits": visits[pairs],
+            "estimate": estimate,
+            "low": lows,
+            "high": highs,
+        }
+    )
