@@ -17,7 +17,7 @@ from equipoise.studies.manifest import manifest
 from equipoise.studies.record import decoded
 from equipoise.studies.spec import changed
 from equipoise.studies.work import Finished, perform
-from tests.studies.common import SMALL, small, written
+from tests.studies.common import SMALL, equipoise, small, written
 
 PINNED = Path(__file__).parents[1] / "pins" / "results"
 
@@ -151,3 +151,14 @@ def test_the_amount_is_kept_in_the_folder(done):
     plan = json.loads((done / "plan.json").read_text())["content"]
     assert plan["certified_within"] == 0.01
     assert [agent["certainty"] for agent in plan["agents"]] == [0.95, None]
+
+
+def test_a_report_takes_another_amount(done, tmp_path):
+    page = tmp_path / "report.html"
+    result = equipoise("report", done, "--out", page, "--certified-within", "0.75")
+    assert result.returncode == 0, result.stderr
+    assert "at most 0.75 is certified to be lost" in page.read_text(encoding="utf-8")
+    wrong = equipoise("report", done, "--out", tmp_path / "none.html", "--certified-within", "0")
+    assert wrong.returncode == 1
+    assert "certified within: got 0.0; a number above 0 is needed" in wrong.stderr
+    assert not (tmp_path / "none.html").exists()
