@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench applications leaderboard peers paper mutations lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers certificates paper mutations lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -35,6 +35,10 @@ leaderboard: setup
 # Scalar learners of another package, in an environment of their own; `make leaderboard` shows them if they have run.
 peers: setup
 	$(BIN)/python -m benchmarks.peers
+
+# How tight certificates are and what they cost; writes docs/certificates.md in some minutes.
+certificates: setup
+	$(BIN)/python -m benchmarks.certificates --long --seeds 2
 
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import equipoise.testing
+from benchmarks import certificates
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -31,6 +32,21 @@ def test_named_code_exists():
         source = path.read_text()
         for name in names.split(","):
             assert re.search(rf"\b{re.escape(name.strip().split('.')[-1])}\b", source), f"{file}: {name}"
+
+
+CERTIFICATES = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_certificates_is_its_programs():
+    assert CERTIFICATES.startswith(certificates.PROSE)
+    assert all(f"| {problem.name} |" in CERTIFICATES for problem in certificates.challenges())
+
+
+def test_the_program_of_the_page_on_certificates_runs(tmp_path):
+    (program,) = re.findall(r"```python\n(.*?)```", CERTIFICATES, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text(program)
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.search(r"no policy reaches more than 1\.0\d+; at most 0\.0\d+ is lost", done.stdout)
 
 
 BUILT = (ROOT / "docs" / "architecture.md").read_text()

@@ -21,6 +21,7 @@ SCHEMA = {
     "value": pl.Float64,
     "optimum": pl.Float64,
     "regret": pl.Float64,
+    "certified": pl.Float64,
     "episodes": pl.Int64,
     "gradient": pl.Int64,
     "visits": pl.Int64,
@@ -42,6 +43,7 @@ class Law:
     noise: float = 0.25
     episodes: float = 0.5  # their number is about 2 t^episodes; 0: none
     speed: float = 2e7
+    certified: float = 0.0  # so many times the regret without noise is certified; 0: the agent proves nothing
     lucky: float = 0.0  # additive noise of size lucky / sqrt(t), which may make regret negative
 
 
@@ -87,10 +89,12 @@ def rows(
     for i, now in enumerate(times):
         value = best - float(regret[i])
         known = (best, float(regret[i])) if record.optimum else (None, None)
+        ceiling = best + (law.certified - 1.0) * law.scale * now**law.exponent
+        certified = ceiling - value if law.certified else None
         shares = (int(ended[i] - visits[i] - both[i]), int(visits[i]), int(both[i]), 0)
         yield (
             record.name, agent, seed, f"{record.name}-{agent}-{seed}", now, outcomes[i].tolist(), value, *known,
-            int(counts[i]), *shares, int(40 * counts[i]), times[-1], seconds,
+            certified, int(counts[i]), *shares, int(40 * counts[i]), times[-1], seconds,
         )  # fmt: skip
 
 
@@ -223,3 +227,20 @@ def guaranteed() -> Results:
     }
     *proven, psrl = made.agents
     return replace(made, agents=(*proven, replace(psrl, caveat="without a proof here")), guarantees=guarantees)
+
+
+def certified() -> Results:
+    """Certificates in closed form on a problem with an optimum and on one without; one agent proves nothing.
+
+    There is no noise but that of the seeds of "noisy": what "steady" certifies at t is 3 x 0.9 / sqrt(t).
+    """
+    laws = {
+        "steady": Law(0.9, -0.5, noise=0.0, certified=3.0),
+        "noisy": Law(0.7, -0.4, certified=8.0),
+        "silent": Law(0.6, -0.3, noise=0.08),
+    }
+    problems = [problem("known", 3, optimum_of(3)), problem("unknown", 2, None)]
+    made = results(problems, laws, 6, 10**5, "With certificates", {"steady": -0.5})
+    proving = {"steady": 0.95, "noisy": 0.9}
+    agents = tuple(replace(agent, certainty=proving.get(agent.name)) for agent in made.agents)
+    return replace(made, agents=agents, certified_within=0.05)

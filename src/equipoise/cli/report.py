@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from equipoise._component import named_elsewhere
 from equipoise.cli.allowing import With
 from equipoise.errors import ParameterError
+from equipoise.studies.certified import regret_to_certify
 from equipoise.studies.loading import open_results
 
 
@@ -72,13 +74,20 @@ def report(
             show_default=False,
         ),
     ] = None,
+    certified_within: Annotated[
+        float | None,
+        typer.Option(
+            help="Compare agents by the steps until so little is lost for certain.", show_default="the study's"
+        ),
+    ] = None,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Make a report of a study: one HTML file that needs no network, and on demand its tables and figures as files.
 
-    For each problem: regret against time with bands over seeds, fitted slopes and the theorem's rate; the explicit
-    bounds beside it; the average outcomes against the optimum; episodes and what ended them; a table of final regret
-    with paired tests; speeds; the exact specification. A study that is still running can be reported on too.
+    For each problem: regret against time with bands over seeds, beside what is certified, with fitted slopes and the
+    theorem's rate; the explicit bounds; the average outcomes against the optimum; episodes and what ended them; a table
+    of final regret with paired tests; speeds; the exact specification. A study that is still running can be reported
+    on too.
 
         equipoise report out/quick --tables paper/tables --format latex
 
@@ -94,6 +103,8 @@ def report(
     styled(style.value, width, height, font, font_size)  # or the error would come after the page
     makers = [load_section(kind, named_elsewhere) for kind in section or []]
     results = open_results(folder)
+    if certified_within is not None:
+        results = replace(results, certified_within=regret_to_certify(certified_within))
     sections = own_sections(makers, results)  # once, for page, tables and figures
     typer.echo(write_report(results, out or folder / "report.html", sections))
     if tables is not None:

@@ -9,9 +9,11 @@
 | `pools`, `claims`, `runner` | who does what |
 | `record`, `store` | one result; the folder of all |
 | `results`, `loading` | what is read back |
+| `certified` | how long it took to prove that little is lost |
 | `export` | the same for other programs |
 """
 
+from equipoise.studies.certified import steps_until_certified
 from equipoise.studies.export import export_results, to_pandas
 from equipoise.studies.loading import load_results, open_results
 from equipoise.studies.plan import Plan, make_plan
@@ -32,5 +34,6 @@ __all__ = [
     "open_results",
     "read_study",
     "run_study",
+    "steps_until_certified",
     "to_pandas",
 ]

@@ -95,7 +95,7 @@ def _picture(progress: Progress) -> RenderableType:
         Text(summary(progress) + _left(progress, part)),
     )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("problem", "agent", "seed", "done", "steps/s", "regret"):
+    for column in ("problem", "agent", "seed", "done", "steps/s", "regret", "certified"):
         table.add_column(column, justify="left" if column in ("problem", "agent") else "right", no_wrap=True)
     optima = {problem.name: _optimum(progress, problem.id) for problem in progress.plan.problems}
     for run, beat in beats.items():
@@ -108,6 +108,7 @@ def _picture(progress: Progress) -> RenderableType:
             f"{beat['t'] / task.steps:.0%}" if beat else "",
             _speed(beat["speed"]) if beat else "",
             f"{optimum.value - beat['value']:.3g}" if beat and optimum is not None else "",
+            f"{beat['certified']:.3g}" if "certified" in beat else "",
         )
     rest = len(progress.running) - len(beats)
     more: list[RenderableType] = [Text(f"and {rest} more", "dim")] if rest > 0 else []

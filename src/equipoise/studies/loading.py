@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polars.DataFrame:
     """The results of a study as one tidy table: a row a run and checkpoint.
 
-    Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, episodes, gradient, visits, both, restart,
-    sweeps, steps, seconds; see `equipoise.studies.results`.
+    Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, certified, episodes, gradient, visits,
+    both, restart, sweeps, steps, seconds; see `equipoise.studies.results`.
 
     Parameters
     ----------
@@ -133,19 +133,21 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
         description=plan.description,
         planned=frozenset((problem, agent) for problem, agent, _ in plan.pairs),
         guarantees=plan.bounds(),
+        certified_within=plan.certified_within,
     )
 
 
 def _frame(plan: Manifest, records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
     import polars
 
-    def certified(problem: str) -> float | None:
+    def best(problem: str) -> float | None:
         optimum = optima[problem]
         return optimum.value if optimum is not None and optimum.status == "optimal" else None
 
     def labelled(record: Record) -> polars.DataFrame:
         about = record.about
-        optimum = polars.lit(certified(about["problem"]), polars.Float64)
+        optimum = polars.lit(best(about["problem"]), polars.Float64)
+        proven = "certified" in record.table.columns  # which results of earlier versions do not have
         constant: dict[str, Any] = {"problem": about["problem"], "agent": about["agent"]}
         return record.table.select(
             *(polars.lit(value, polars.String).alias(name) for name, value in constant.items()),
@@ -156,7 +158,8 @@ def _frame(plan: Manifest, records: list[Record], optima: dict[str, Optimum | No
             "value",
             optimum.alias("optimum"),
             (optimum - polars.col("value")).alias("regret"),
-            polars.exclude("t", "outcomes", "value"),
+            polars.col("certified") if proven else polars.lit(None, polars.Float64).alias("certified"),
+            polars.exclude("t", "outcomes", "value", "certified"),
             polars.lit(about["steps"], polars.Int64).alias("steps"),
             polars.lit(about["seconds"], polars.Float64).alias("seconds"),
         )
@@ -175,5 +178,6 @@ def _no_rows() -> polars.DataFrame:
     text, whole, number = polars.String, polars.Int64, polars.Float64
     schema = {"problem": text, "agent": text, "seed": whole, "run": text, "t": whole}
     schema |= {"outcomes": polars.List(number), "value": number, "optimum": number, "regret": number}  # type: ignore[dict-item]
+    schema |= {"certified": number}
     counts = ("episodes", "gradient", "visits", "both", "restart", "sweeps", "steps")
     return polars.DataFrame(schema=schema | dict.fromkeys(counts, whole) | {"seconds": number})

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from equipoise._version import VERSION
 from equipoise.studies.plan import Plan
-from equipoise.studies.results import AgentRecord, Guarantee, Optimum, ProblemRecord
+from equipoise.studies.results import WITHIN, AgentRecord, Guarantee, Optimum, ProblemRecord
 from equipoise.studies.vocabulary import table, words
 
 
@@ -34,6 +34,8 @@ class Manifest:
         id, problem, agent and seed.
     guarantees : list of dict
         problem, agent, and what `Guarantee` holds; none in the manifests of earlier versions.
+    certified_within : float
+        The regret that is to be certified.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Manifest:
     pairs: list[tuple[str, str, float | None]]
     runs: list[tuple[str, str, str, int]]
     guarantees: list[dict[str, Any]] = field(default_factory=list)
+    certified_within: float = WITHIN
 
     def problem(self, index: int, optimum: Optimum | None) -> ProblemRecord:
         """A problem, with its optimum."""
@@ -78,7 +81,12 @@ def manifest(plan: Plan) -> Manifest:
             for problem in plan.problems
         ],
         agents=[
-            {"name": agent.title(), "made": words(agent.table()), "caveat": _caveat(plan, agent.title())}
+            {
+                "name": agent.title(),
+                "made": words(agent.table()),
+                "caveat": _caveat(plan, agent.title()),
+                "certainty": _certainty(plan, agent.title()),
+            }
             for agent in plan.study.agents
         ],
         pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
@@ -88,12 +96,19 @@ def manifest(plan: Plan) -> Manifest:
             for (problem, name), agent in plan.agents.items()
             if agent.guarantee is not None
         ],
+        certified_within=plan.study.certified_within,
     )
 
 
 def _caveat(plan: Plan, name: str) -> str:
     """That of an agent, on whichever problem it has one."""
     return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
+
+
+def _certainty(plan: Plan, name: str) -> float | None:
+    """That of an agent, on whichever problem it has certificates."""
+    found = (agent.certainty for agent in plan.agents.values() if agent.name == name)
+    return next((certainty for certainty in found if certainty is not None), None)
 
 
 def _guarantee(entry: dict[str, Any]) -> Guarantee:

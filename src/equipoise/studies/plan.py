@@ -64,6 +64,7 @@ class PlannedAgent:
     rate: float | None  # the exponent of the theorem that covers it
     caveat: str  # what is to be said wherever its results are shown
     guarantee: Guarantee | None  # the explicit bound on its regret; found if the plan is to be run
+    certainty: float | None  # the probability with which its certificates hold, if it has some
 
 
 @final
@@ -247,6 +248,7 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
         guarantee=find_guarantee(made, problem.model, study.marks()) if ready and own else None,
+        certainty=_certainty(made) if own else None,
     )
 
 
@@ -272,6 +274,13 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
         return None
     anytime = isinstance(reward, Entropy) and reward.mu is None
     return -1.0 / 3.0 if anytime else rate(agent.oracle)
+
+
+def _certainty(agent: Agent) -> float | None:
+    """The probability with which the certificates of an agent hold; None if it has none, or does not say."""
+    if not (agent.proves and isinstance(agent, TocUCRL2 | KnapsackAgent)):
+        return None
+    return 1.0 - agent.delta if agent.confidence.learning else 1.0
 
 
 def _runs(

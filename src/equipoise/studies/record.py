@@ -43,9 +43,27 @@ class Record:
 
 
 def tabulated(
-    t: NDArray[np.int64], outcomes: NDArray[np.float64], values: NDArray[np.float64], episodes: Episodes
+    t: NDArray[np.int64],
+    outcomes: NDArray[np.float64],
+    values: NDArray[np.float64],
+    ceilings: NDArray[np.float64],
+    episodes: Episodes,
 ) -> polars.DataFrame:
-    """The table of a run: averages, values, and how many episodes there were by each time."""
+    """The table of a run: averages, values, what is certified, and how many episodes there were by each time.
+
+    Parameters
+    ----------
+    t : int array
+        The checkpoints.
+    outcomes : float array, one row a checkpoint
+        Averages.
+    values : float array
+        g of them.
+    ceilings : float array
+        The least bound on the optimum that was proven by then; not finite where there is none.
+    episodes : Episodes
+        All of the run.
+    """
     import polars
 
     begun = np.searchsorted(episodes.start, t, side="right")
@@ -55,6 +73,9 @@ def tabulated(
         "t": polars.Series(t, dtype=polars.Int64),
         "outcomes": polars.Series(outcomes.tolist(), dtype=polars.List(polars.Float64)),
         "value": polars.Series(values, dtype=polars.Float64),
+        "certified": polars.Series(
+            [gap if np.isfinite(gap) else None for gap in ceilings - values], dtype=polars.Float64
+        ),
         "episodes": polars.Series(begun, dtype=polars.Int64),
     }
     for code, word in TRIGGERS.items():

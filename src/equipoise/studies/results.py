@@ -11,6 +11,7 @@ The table has one row a run and checkpoint:
 | outcomes | list of float | the average outcome vector of the first t steps |
 | value | float | g of it, for the problem's reward |
 | optimum, regret | float | opt(P_M), and optimum - value; null when the offline program has no certified answer |
+| certified | float | what is lost at most, proven from the run alone (`Certificate`); null if nothing is proven |
 | episodes | int | begun so far |
 | gradient, visits, both, restart | int | ended so far, by what ended them |
 | sweeps | int | of the planner so far |
@@ -21,10 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import polars
+
+WITHIN: Final = 0.01
+"""The regret that is to be certified, where a study does not say."""
 
 
 def labelled(name: str, caveat: str) -> str:
@@ -93,6 +97,7 @@ class AgentRecord:
     name: str
     made: str
     caveat: str = ""  # such as that no guarantee covers it
+    certainty: float | None = None  # the probability with which its certificates hold, if it has some
 
     @property
     def label(self) -> str:
@@ -163,6 +168,8 @@ class Results:
         The pairs (problem, agent) that meet in the study.
     guarantees : dict
         (problem, agent) to the explicit bound on its regret, if there is one.
+    certified_within : float
+        The regret that is to be certified: agents are compared by the steps until it is.
 
     Examples
     --------
@@ -188,3 +195,4 @@ class Results:
     description: str = ""
     planned: frozenset[tuple[str, str]] = frozenset()
     guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)
+    certified_within: float = WITHIN

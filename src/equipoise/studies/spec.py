@@ -4,6 +4,7 @@
     steps = 100_000
     seeds = 10                      # 0 to 9; or a list
     checkpoints = 10                # a decade; or a list of times
+    certified_within = 0.05         # the regret to be certified; 0.01 if left out
 
     [[problems]]
     name = "star"
@@ -40,9 +41,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from equipoise._numbers import counted
 from equipoise._words import nearest
-from equipoise.errors import StudyError
+from equipoise.errors import ParameterError, StudyError
 from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
+from equipoise.studies.certified import regret_to_certify
+from equipoise.studies.results import WITHIN
 from equipoise.studies.vocabulary import table, words
 
 _LARGEST_SEED: Final = 2**63 - 1
@@ -89,6 +92,13 @@ def _checkpoints(x: Any) -> int | tuple[int, ...]:
         return _whole(x, 1, _MOST_A_DECADE)
     except ValueError:
         raise ValueError(f"a number a decade, from 1 to {_MOST_A_DECADE}, or a list of times is needed") from None
+
+
+def _amount(x: Any) -> float:
+    try:
+        return regret_to_certify(x)
+    except ParameterError:
+        raise ValueError("a number above 0 is needed") from None
 
 
 def _name(x: Any) -> str:
@@ -221,6 +231,8 @@ class Study(_Part):
         How many, from 0 on, or which.
     checkpoints : int or sequence of int
         When to record: so many a decade, evenly on a log scale, or at these times; the last step always.
+    certified_within : float
+        The regret that is to be certified: reports compare agents by the steps until it is. It changes no run.
     problems, agents : sequences of `Problem` and `AgentSpec`
         Every agent meets every problem, with every seed.
     description : str
@@ -241,6 +253,7 @@ class Study(_Part):
     steps: Annotated[int, _count(1, _LONGEST)]
     seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)]
     checkpoints: Annotated[int | tuple[int, ...], BeforeValidator(_checkpoints)] = 10
+    certified_within: Annotated[float, BeforeValidator(_amount)] = WITHIN
     problems: Annotated[tuple[Problem, ...], Field(min_length=1)]
     agents: Annotated[tuple[AgentSpec, ...], Field(min_length=1)]
 
@@ -281,6 +294,8 @@ class Study(_Part):
         head = {"name": self.name, "description": self.description, "steps": self.steps}
         data: dict[str, Any] = {key: value for key, value in head.items() if value}
         data |= {"seeds": seeds, "checkpoints": marks}
+        if self.certified_within != WITHIN:
+            data["certified_within"] = self.certified_within
         data["problems"] = [
             {"name": problem.title(), "world": self._world(index, worlds or {}), "reward": problem.reward}
             for index, problem in enumerate(self.problems)
@@ -365,6 +380,7 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
         steps=study.steps if steps is None else steps,
         seeds=study.seeds if seeds is None else tuple(range(seeds)),
         checkpoints=marks,
+        certified_within=study.certified_within,
         problems=study.problems,
         agents=study.agents,
     )

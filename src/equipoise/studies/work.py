@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import signal
 import threading
@@ -78,6 +79,7 @@ class _Progress:
 
     agent: Agent
     rows: list[NDArray[np.float64]]
+    ceilings: list[float]
     seconds: float = 0.0
     resumed: int = 0
     slot: int = 0
@@ -149,12 +151,15 @@ def _solve(task: OptimumTask) -> Optimum:
 
 def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     reward = make_reward(task.reward, task.model, task.problem)
-    progress = _resumed(task, folder) or _Progress(task.make_agent(reward), [])
+    progress = _resumed(task, folder) or _Progress(task.make_agent(reward), [], [])
     marks = np.array(task.marks, dtype=np.int64)
     with _working():
         _walk(task, progress, marks, reward, folder, every)
     outcomes = np.array(progress.rows).reshape(marks.size, reward.n_outcomes)
     values = np.array([reward.value(w) for w in outcomes])
+    agent, ceilings = progress.agent, np.array(progress.ceilings)
+    if agent.reward != reward:  # what it proves is about another optimum
+        ceilings[:] = np.inf
     about = {
         "id": task.id,
         "problem": task.problem,
@@ -165,7 +170,7 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
         "resumed": progress.resumed,
         "spec": task.spec,
     }
-    return encoded(tabulated(marks, outcomes, values, progress.agent.episode_record), about)
+    return encoded(tabulated(marks, outcomes, values, ceilings, agent.episode_record), about)
 
 
 def _walk(
@@ -181,6 +186,7 @@ def _walk(
             progress.seconds = before + now - begun
             if mark is not None:
                 progress.rows.append(agent.average)
+                progress.ceilings.append(agent.best_possible)
             if folder is None:
                 continue
             if now - last_beat >= _BEAT:
@@ -206,7 +212,9 @@ def _working() -> Iterator[None]:
 
 
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
-    content = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
+    content: dict[str, float] = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
+    if agent.reward == reward and math.isfinite(agent.best_possible):
+        content["certified"] = agent.best_possible - content["value"]
     with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
         part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))
@@ -216,7 +224,10 @@ def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Pat
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
     """Save how far a run is. If that fails, say on a full disk, the run goes on, and the next save may succeed."""
     saved = folder / f"{task.id}.agent-{progress.slot}"
-    rows = {"rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes)}
+    rows = {
+        "rows": np.array(progress.rows).reshape(len(progress.rows), progress.agent.space.n_outcomes),
+        "ceilings": np.array(progress.ceilings, dtype=np.float64),
+    }
     with contextlib.suppress(EquipoiseError, OSError):
         progress.agent.save(saved)
         header = {
@@ -241,9 +252,10 @@ def _resumed(task: RunTask, folder: Path | None) -> _Progress | None:
         if header["id"] != task.id or header["sha256"] != _checksum(saved):
             return None
         agent, seconds, resumed = Agent.load(saved), float(header["seconds"]), int(header["resumed"])
+        rows, ceilings = list(arrays["rows"]), arrays["ceilings"].tolist()
     except (EquipoiseError, OSError, KeyError, TypeError, ValueError):
         return None
-    return _Progress(agent, list(arrays["rows"]), seconds, resumed + 1, 1 - slot)
+    return _Progress(agent, rows, ceilings, seconds, resumed + 1, 1 - slot)
 
 
 def _checksum(path: Path) -> str:

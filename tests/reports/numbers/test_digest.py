@@ -22,7 +22,7 @@ def study(rows, k=1, optimum=True, agents=("A", "B")):
     made = results([problem("p", k, best if optimum else None)], dict.fromkeys(agents, synthetic.Law(1, 0)), 1, 10)
     table = [
         ("p", agent, seed, f"{agent}{seed}", t, list(outcomes), 1.0 - regret, 1.0 if optimum else None,
-         regret if optimum else None, episodes, episodes, 0, 0, 0, 7, 10, 2.0)
+         regret if optimum else None, None, episodes, episodes, 0, 0, 0, 7, 10, 2.0)
         for agent, seed, t, regret, outcomes, episodes in rows
     ]  # fmt: skip
     return replace(made, frame=pl.DataFrame(table, schema=SCHEMA, orient="row"), rates={})

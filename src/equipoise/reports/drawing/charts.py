@@ -7,7 +7,7 @@ here: names of agents and problems occur only as data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -31,6 +31,7 @@ def curve_chart(
     guides: Sequence[Guide] = (),
     level: float | None = None,
     bounds: Sequence[tuple[str, int, float]] = (),
+    certified: Curves | None = None,
 ) -> Any:
     """Mean curves with their bands, one colour an agent.
 
@@ -50,12 +51,15 @@ def curve_chart(
         A horizontal rule, such as the optimum.
     bounds : sequence of tuple
         agent, t and a bound there: drawn dashed, in the colour of the agent.
+    certified : Curves, optional
+        The certified regret, on the same axis: drawn thin and dashed, in the colour of the agent.
     """
     names = list(dict.fromkeys(curves.frame["agent"]))
     frame = _rounded(curves.frame.drop("error")).with_columns(pl.col("agent").replace(dict(agents)))
     x = axes.steps(int(frame["t"].min()), int(frame["t"].max()), "steps t")  # type: ignore[arg-type]
     ys = [*frame["y"], *frame["y_high"].drop_nulls(), *frame["y_low"].drop_nulls(), *([] if level is None else [level])]
-    top = max([*ys, *(guide.y0 for guide in guides), *(bound for _, _, bound in bounds)])
+    proven = () if certified is None else tuple(certified.frame.select("agent", "t", "y").rows())
+    top = max([*ys, *(guide.y0 for guide in guides), *(bound for _, _, bound in (*bounds, *proven))])
     beside = None if theme.fluid else title or None
     if curves.floor is None:
         axis, scale = axes.linear_axis(min(ys), top, beside)
@@ -72,8 +76,8 @@ def curve_chart(
     layers.append(shade.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
     layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=pattern))
     layers += [_guide(guide, x, axis, scale, theme) for guide in guides]
-    if bounds:
-        layers += _bounds(bounds, agents, theme, x, y, hue)
+    layers += _bounds(bounds, agents, theme, x, y, hue, _BOUND)
+    layers += _bounds(proven, agents, theme, x, y, hue, _CERTIFIED)
     single = frame.filter(pl.len().over("agent") == 1)  # a line needs two points: one alone is drawn as a dot
     if single.height:
         dot = alt.Chart(alt.Data(values=single.to_dicts()))
@@ -89,7 +93,8 @@ def curve_chart(
     layers += [_guide_label(guide, x, axis, scale, theme) for guide in guides]
     if theme.tooltips:
         layers.append(base.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=_tooltip(title)))
-    return alt.layer(*layers, data=alt.Data(values=frame.to_dicts()))
+    chart = alt.layer(*layers, data=alt.Data(values=frame.to_dicts()))
+    return chart.properties(title="thin dashes: certified, lost at most") if proven and theme.legends else chart
 
 
 def guarantee_chart(shown: Bounded, agents: Mapping[str, str], theme: Theme) -> Any:
@@ -128,18 +133,39 @@ def _guide(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
     )
 
 
+class _Look(NamedTuple):
+    """How a bound is drawn, and what it is called."""
+
+    title: str
+    width: float
+    dashes: tuple[int, int]
+
+
+CERTIFIED_DASHES: Final = (3, 2)
+_BOUND: Final = _Look("bound", 1.6, (5, 4))
+_CERTIFIED: Final = _Look("certified", 1.2, CERTIFIED_DASHES)
+
+
 def _bounds(
-    bounds: Sequence[tuple[str, int, float]], agents: Mapping[str, str], theme: Theme, x: Any, y: Any, hue: Any
+    bounds: Sequence[tuple[str, int, float]],
+    agents: Mapping[str, str],
+    theme: Theme,
+    x: Any,
+    y: Any,
+    hue: Any,
+    look: _Look,
 ) -> list[Any]:
     """One line an agent, each a little further on in its dashes: bounds that coincide are all to be seen."""
     tips = [alt.Tooltip("agent:N"), alt.Tooltip("t:Q", title="t", format=",")]
-    tips.append(alt.Tooltip("y:Q", title="bound", format=".4~g"))
+    tips.append(alt.Tooltip("y:Q", title=look.title, format=".4~g"))
     layers = []
     for place, name in enumerate(dict.fromkeys(name for name, _, _ in bounds)):
         rows = [{"agent": agents[name], "t": t, "y": significant(bound)} for who, t, bound in bounds if who == name]
         chart = alt.Chart(alt.Data(values=rows))
-        dashes = chart.mark_line(strokeWidth=1.6, strokeDash=[5, 4], strokeDashOffset=4 * place)
+        dashes = chart.mark_line(strokeWidth=look.width, strokeDash=list(look.dashes), strokeDashOffset=4 * place)
         layers.append(dashes.encode(x=x, y=y, color=hue))
+        if len(rows) == 1:  # of which a line shows nothing
+            layers.append(chart.mark_point(shape="diamond", size=50, filled=False).encode(x=x, y=y, color=hue))
         if theme.tooltips:
             layers.append(chart.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=tips))
     return layers

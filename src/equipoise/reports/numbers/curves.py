@@ -80,9 +80,9 @@ def on_linear_axis(frame: pl.DataFrame) -> Curves:
     return Curves(drawn, None)
 
 
-def on_log_axis(frame: pl.DataFrame, resolution: float) -> Curves:
-    """What lies below the floor is drawn on it."""
-    floor = axis_floor(frame, resolution)
+def on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | None = None) -> Curves:
+    """What lies below the floor is drawn on it; `beside` are other curves on the same axis."""
+    floor = axis_floor(frame if beside is None else pl.concat([frame, beside]), resolution)
     drawn = frame.with_columns(
         *(
             pl.col(name).clip(floor).alias(drawn)

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from equipoise._statistics import Interval, mean_interval
+from equipoise.reports.numbers.certificates import Proven, proven
 from equipoise.reports.numbers.comparisons import Comparison, compare_all
 from equipoise.reports.numbers.curves import Curves, on_linear_axis, on_log_axis, over_seeds
 from equipoise.reports.numbers.slopes import Slope, fit_window, slope_of_mean
@@ -62,6 +63,8 @@ class AgentDigest:
         What is to be said wherever its results are shown; empty if nothing.
     guarantee : Guarantee or None
         The explicit bound on its regret.
+    proven : Proven or None
+        What its runs have certified.
     """
 
     name: str
@@ -76,6 +79,7 @@ class AgentDigest:
     outcomes: tuple[float, ...]
     caveat: str
     guarantee: Guarantee | None
+    proven: Proven | None
 
     @property
     def label(self) -> str:
@@ -106,6 +110,8 @@ class ProblemDigest:
         Of the entries that are shown, in order.
     distance : Curves or None
         Euclidean distance from the average outcome vector to the optimum's; for many outcomes only.
+    certified : Curves or None
+        Of the certified regret, on the axis of the regret if there is one.
     not_finite : int
         Rows left out because their value is no finite number.
     """
@@ -121,6 +127,7 @@ class ProblemDigest:
     episodes: Curves | None
     outcomes: dict[int, Curves]
     distance: Curves | None
+    certified: Curves | None
     not_finite: int
 
     def agent(self, name: str) -> AgentDigest:
@@ -174,10 +181,7 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
         best = min(agents, key=lambda agent: sign * agent.final.mean).name
         pairs = compare_all({name: _losses(kept.filter(agent=name, t=end), measure, sign) for name in names})
 
-    curves = None
-    if names:
-        plain = over_seeds(kept, pl.col(measure))
-        curves = on_log_axis(plain, resolution(record)) if measure == "regret" else on_linear_axis(plain)
+    curves, certified = _main_curves(record, kept, measure)
     busy = [agent.name for agent in agents if agent.episodes > 0]
     counted = kept.filter(pl.col("agent").is_in(busy))
     shown = _shown_outcomes(record, agents, best)
@@ -197,8 +201,22 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
         episodes=on_log_axis(over_seeds(counted, pl.col("episodes")), 0.0) if busy else None,
         outcomes={k: on_linear_axis(over_seeds(kept, pl.col("outcomes").list.get(k))) for k in shown},
         distance=_distance(record, kept) if names and record.n_outcomes > MOST_OUTCOMES else None,
+        certified=certified,
         not_finite=rows.height - finite.height,
     )
+
+
+def _main_curves(record: ProblemRecord, rows: pl.DataFrame, measure: str) -> tuple[Curves | None, Curves | None]:
+    """The measure, and what is certified: on one axis if the measure is the regret."""
+    proving = rows.filter(pl.col("certified").is_finite())
+    certified = over_seeds(proving, pl.col("certified")) if proving.height else None
+    if rows.is_empty():
+        return None, None
+    plain = over_seeds(rows, pl.col(measure))
+    if measure != "regret":
+        return on_linear_axis(plain), None if certified is None else on_log_axis(certified, 0.0)
+    least = resolution(record)
+    return on_log_axis(plain, least, certified), None if certified is None else on_log_axis(certified, least, plain)
 
 
 def _shared_end(rows: pl.DataFrame, names: Sequence[str]) -> int | None:
@@ -218,6 +236,7 @@ def _agent(
     slope = None
     if measure == "regret":
         slope = _slope(rows, t, resolution(record))
+    made = next(agent for agent in results.agents if agent.name == name)
     means = last.select(pl.col("sweeps", "episodes", *ENDED).cast(pl.Float64).fill_null(0).mean()).row(0, named=True)
     return AgentDigest(
         name=name,
@@ -230,8 +249,9 @@ def _agent(
         episodes=means["episodes"],
         triggers=tuple(means[trigger] for trigger in ENDED),
         outcomes=tuple(_entry_mean(last, k) for k in range(record.n_outcomes)),
-        caveat=next(agent.caveat for agent in results.agents if agent.name == name),
+        caveat=made.caveat,
         guarantee=results.guarantees.get((record.name, name)),
+        proven=proven(rows, t, results.certified_within, made.certainty),
     )
 
 

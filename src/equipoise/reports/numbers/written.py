@@ -30,6 +30,15 @@ def number(x: float, digits: int = 3) -> str:
     return plain.replace("-", "−")
 
 
+def as_given(x: float) -> str:
+    """A number that somebody chose, with the digits that it has.
+
+    >>> as_given(0.01), as_given(0.025), as_given(2e-5), as_given(3.0)
+    ('0.01', '0.025', '2 × 10⁻⁵', '3')
+    """
+    return number(x, next(digits for digits in range(1, 18) if float(f"{x:.{digits - 1}e}") == x))
+
+
 def count(n: int, thing: str, things: str = "") -> str:
     """How many, with the right form of the noun.
 

@@ -10,7 +10,9 @@ from equipoise import _files
 from equipoise.errors import ParameterError
 from equipoise.reports.numbers.comparisons import ALPHA, DRAWS, MOST_EXACT
 from equipoise.reports.numbers.digest import ProblemDigest, digest
+from equipoise.reports.numbers.written import as_given
 from equipoise.reports.writing import words
+from equipoise.reports.writing.certificates import MEANING
 from equipoise.reports.writing.document import Document, html
 from equipoise.reports.writing.inline import Below, Code, Content, Key, Link, Strong
 from equipoise.reports.writing.own import own_sections
@@ -114,7 +116,7 @@ def report(results: Results, sections: Sequence[SectionMaker | Section] = ()) ->
             overview=tuple(_overview(results, problems)),
             menu="Sections",
             sections=(*problem_sections(results, problems), *own_sections(sections, results)),
-            closing=tuple(_closing(results)),
+            closing=tuple(_closing(results, problems)),
         )
     )
 
@@ -231,7 +233,7 @@ def _state(results: Results, done: int) -> list[Part]:
     return parts
 
 
-def _closing(results: Results) -> list[Part]:
+def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
     methods = [
         "Regret is the optimum minus the value g of the average outcome vector of the first t steps. It can be slightly"
         " negative: the average of few steps may beat the optimum by luck. On a log axis, means that are zero, negative"
@@ -248,6 +250,16 @@ def _closing(results: Results) -> list[Part]:
         " drawn. Holm's correction over all pairs of a problem keeps the chance of any false claim in it to at"
         f" most {100 * ALPHA:g} %.",
     ]
+    if any(problem.certified is not None for problem in problems):
+        amount = as_given(results.certified_within)
+        methods.append(
+            f"{MEANING}. Every plan of an agent bounds what any policy could reach, wherever its confidence regions"
+            " hold the truth; the least of these bounds, less the value achieved, is what is certified. In each run it"
+            " holds for all t at once with the probability that the regions do. Agents have no certificate whose"
+            " regions are not proven to hold the truth, or whose reward changes with time or is not the problem's."
+            f" Agents are also compared by the steps until at most {amount} is certified to be lost, counted at"
+            " checkpoints; a run that never gets there counts as one that takes for ever."
+        )
     if results.guarantees:
         methods.append(
             "An explicit bound is the regret theorem of the agent's oracle with all its constants: it depends on the"

@@ -21,6 +21,7 @@ from equipoise.reports.numbers.digest import (
 from equipoise.reports.numbers.guides import rate_guides
 from equipoise.reports.numbers.written import count, fraction, number, plus_minus
 from equipoise.reports.writing import words
+from equipoise.reports.writing.certificates import KEY, MEANING, certificate_parts, certified_figure
 from equipoise.reports.writing.guarantees import guarantee_parts
 from equipoise.reports.writing.inline import Code, Key
 from equipoise.reports.writing.keys import agent_keys
@@ -58,6 +59,7 @@ def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: s
     parts += [Text(remark, "note") for remark in _remarks(problem)]
     if problem.agents:
         parts += _main_figure(problem, agents)
+        parts += certificate_parts(problem)
         parts += final_parts(problem, agents)
         parts += guarantee_parts(problem, agents)
         parts += _outcomes(problem, agents)
@@ -78,9 +80,10 @@ def _remarks(problem: ProblemDigest) -> list[str]:
     if problem.agents and problem.absent:
         remarks.append(f"No results yet: {words.listed(problem.absent)}.")
     if problem.measure == "value" and problem.agents:
-        remarks.append(
-            "There is no certified optimum, so no regret; the value of the average outcome is shown instead."
-        )
+        instead = "the value of the average outcome is shown instead"
+        if problem.certified is not None:
+            instead = "what is shown is the certified regret, which needs none, and the value of the average outcome"
+        remarks.append(f"There is no certified optimum, so no regret; {instead}.")
     if problem.not_finite:
         remarks.append(f"{count(problem.not_finite, 'checkpoint')} left out: the value is no finite number there.")
     if problem.curves is not None and problem.end is not None and problem.end < max(problem.curves.frame["t"]):
@@ -124,10 +127,14 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
     regret = problem.measure == "regret"
     guides, level = rate_guides(problem), None if regret else ceiling(record)
 
+    certified = problem.certified if regret else None
+
     def chart(theme: Theme) -> Any:
-        return curve_chart(curves, agents, theme, problem.measure, guides, level)
+        return curve_chart(curves, agents, theme, problem.measure, guides, level, certified=certified)
 
     legend = agent_keys(agents, _names(curves))
+    if certified is not None:
+        legend = (*legend, KEY)
     if guides:
         slopes = words.listed([fraction(guide.rate) for guide in guides])
         legend = (*legend, Key.rule("muted", f"slope of the theorem's bound, {slopes}"))
@@ -137,12 +144,17 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
     caption = _mean_of(problem)
     if regret:
         caption += _floor_words(curves, "the regret", resolution(record))
+    if certified is not None:
+        label += "".join(f"; certified for {a.name}: {plus_minus(a.proven.final)}" for a in problem.agents if a.proven)
+        caption += f" Thin dashes, in the same colours: the mean certified regret. {MEANING}."
+        caption += _floor_words(certified, "the certified regret")
     if guides:
         caption += " Only the slope of a dashed guide means something: a bound holds up to a constant."
     if level is not None:
         caption += " Dashed rule: the optimum as far as it is known."
     figure = Figure(problem.measure, chart, label, caption, legend=legend, height=_MAIN_HEIGHT)
-    return [Heading(f"{title} over time"), figure]
+    alone = [] if regret else certified_figure(problem, agents, _mean_of(problem), _MAIN_HEIGHT)
+    return [*alone, Heading(f"{title} over time"), figure]
 
 
 def _panel(

@@ -10,6 +10,7 @@ from equipoise.reports.numbers.digest import MOST_OUTCOMES, ProblemDigest
 from equipoise.reports.numbers.guarantees import without_bound
 from equipoise.reports.numbers.slopes import fit_window
 from equipoise.reports.numbers.written import (
+    as_given,
     fraction,
     number,
     p_cell,
@@ -19,6 +20,7 @@ from equipoise.reports.numbers.written import (
     steps_per_second,
 )
 from equipoise.reports.writing import words
+from equipoise.reports.writing.certificates import within_cell
 from equipoise.reports.writing.inline import Content
 from equipoise.reports.writing.keys import agent_key
 from equipoise.reports.writing.section import Column, Facts, Heading, Items, Part, Table, Text
@@ -50,6 +52,9 @@ def _final_table(problem: ProblemDigest, agents: Mapping[str, str], against: Map
     columns = [Column("agent", "long"), Column("seeds", "number"), Column(f"{problem.measure}{at}", "number")]
     if regret:
         columns += [Column("slope", "number"), Column("bound", "number")]
+    proving = next((agent.proven for agent in problem.agents if agent.proven is not None), None)
+    if proving is not None:
+        columns += [Column("certified", "number"), Column(f"within {as_given(proving.within)}", "number")]
     if against:
         columns += [Column("best is better on", "number"), Column("corrected p", "number")]
     rows = []
@@ -58,6 +63,8 @@ def _final_table(problem: ProblemDigest, agents: Mapping[str, str], against: Map
         row.append(plus_minus(agent.final) + ("" if problem.end else f" at {agent.t:,}"))
         if regret:
             row += [slope(agent.slope), fraction(agent.rate) if agent.rate is not None else "none"]
+        if proving is not None:
+            row += [plus_minus(agent.proven.final) if agent.proven else "", within_cell(agent.proven)]
         if against:
             row += ["best", ""] if agent.name == problem.best else _against(against[agent.name])
         rows.append(tuple(row))
@@ -77,6 +84,14 @@ def _against(pair: Comparison) -> list[Content]:
 
 def _table_words(problem: ProblemDigest) -> str:
     note = "Mean over seeds ± half-width of its 95 % interval."
+    proving = next((agent.proven for agent in problem.agents if agent.proven is not None), None)
+    if proving is not None:
+        amount = as_given(proving.within)
+        note += (
+            f" Certified: what is lost at most, by the certificates of the runs. Within {amount}: in how many runs it"
+            f" came to be certified, at some checkpoint, that at most {amount} is lost, and by which t half of all runs"
+            " had come so far."
+        )
     if problem.measure != "regret":
         return note
     if problem.end is not None:
@@ -124,6 +139,8 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
             "The offline program has no certified answer for this problem: there is no optimum to measure regret"
             " against."
         )
+        if problem.certified is not None:
+            note += " Certificates are proven without it."
         return [Heading("Optimum"), Text(note, "note")]
     facts = Facts(
         (

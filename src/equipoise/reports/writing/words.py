@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from equipoise._statistics import Interval
+from equipoise.reports.numbers.certificates import Proven
 from equipoise.reports.numbers.comparisons import ALPHA, Comparison, seeds_needed
 from equipoise.reports.numbers.digest import AgentDigest, ProblemDigest, resolution
 from equipoise.reports.numbers.slopes import fit_window
-from equipoise.reports.numbers.written import between, count, fraction, number, p_value, plus_minus, signed
+from equipoise.reports.numbers.written import as_given, between, count, fraction, number, p_value, plus_minus, signed
 
 
 def listed(names: Sequence[str], most: int | None = None) -> str:
@@ -76,7 +77,37 @@ def summary(problem: ProblemDigest) -> list[str]:
     sentences = [_leader(problem, best)]
     sentences += _differences(problem)
     sentences += _fall(best)
+    sentences += [] if best.proven is None else [_sentence_case(when_proven(best.proven))]
     return sentences
+
+
+def when_proven(found: Proven) -> str:
+    """From when on it is proven that little is lost, in how many runs, and with which probability.
+
+    >>> from equipoise._statistics import Interval
+    >>> when_proven(Proven(0.01, 0.95, Interval(0.004, 0.001, 3), 3, (100, 1000, 1000), 2000))
+    'from t = 2,000 on it is proven in all 3 runs that at most 0.01 is lost, with probability 0.95 in each'
+    >>> when_proven(Proven(0.01, 1.0, Interval(0.02, None, 1), 1, (), None))
+    'it is not proven that at most 0.01 is lost'
+    """
+    lost = f"that at most {as_given(found.within)} is lost"
+    one, done = found.runs == 1, len(found.first)
+    sure = "" if found.certainty is None else f", with probability {number(found.certainty, 2)}"
+    sure += " in each" if sure and not one else ""
+    if found.certainty == 1.0:
+        sure = ", for certain"
+    if not done:
+        return f"it is not proven {lost}" if one else f"it is not proven in any of {found.runs} runs {lost}"
+    if found.since is not None:
+        return f"from t = {found.since:,} on it is proven{'' if one else f' in all {found.runs} runs'} {lost}{sure}"
+    if done == found.runs:
+        where = "" if one else f" in all {found.runs} runs"
+        return f"it was proven{where} {lost}, by t = {found.first[-1]:,}, but not from some time on{sure}"
+    return f"it was proven in {done} of {found.runs} runs {lost}, first at t = {found.first[0]:,}{sure}"
+
+
+def _sentence_case(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def _leader(problem: ProblemDigest, best: AgentDigest) -> str:
