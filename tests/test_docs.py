@@ -49,6 +49,15 @@ def test_the_program_of_the_page_on_certificates_runs(tmp_path):
     assert re.search(r"no policy reaches more than 1\.0\d+; at most 0\.0\d+ is lost", done.stdout)
 
 
+def test_the_programs_of_the_page_on_the_optimum_say_what_they_say(tmp_path):
+    page = (ROOT / "docs" / "optimum.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(answers)
+
+
 BUILT = (ROOT / "docs" / "architecture.md").read_text()
 
 

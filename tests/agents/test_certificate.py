@@ -45,6 +45,7 @@ def test_it_holds_and_comes_down(name):
         assert optimum - 1e-9 <= thorough.best_possible <= plain.best_possible <= before <= last
         assert plain.achieved == run.values[-1]
         assert plain.regret_at_most == plain.best_possible - plain.achieved
+        assert plain.prices == dict(zip(model.space.outcome_names(), (-plain.theta).tolist(), strict=True))
         assert agent.best_possible == thorough.best_possible
         last = thorough.best_possible
     assert last < optimum + 0.35

@@ -98,11 +98,13 @@ class Certificate:
     t : int
         Steps taken by the agent when it was asked.
     theta : float array
-        By which the bound was proven. What a little more of outcome k is worth, at the optimum, is about -theta[k].
+        By which the bound was proven.
     proven_at : int
         The time of the plan that proved it.
     reward : Reward
         What the outcomes are judged by; that in force at time t, if it changes with time.
+    outcomes : tuple of str
+        The names of the outcomes.
     slack : polars.DataFrame
         Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome, or
         "transitions"), `visits` of the pair, and `adds`, what it adds to the bound under the present regions.
@@ -125,12 +127,18 @@ class Certificate:
     theta: Vector
     proven_at: int
     reward: Reward = field(repr=False)
+    outcomes: tuple[str, ...] = field(repr=False)
     slack: polars.DataFrame = field(repr=False)
 
     @property
     def regret_at_most(self) -> float:
         """best_possible - achieved."""
         return self.best_possible - self.achieved
+
+    @property
+    def prices(self) -> dict[str, float]:
+        """What a little more of each outcome is worth, about, at the optimum: -theta, by the names of the outcomes."""
+        return dict(zip(self.outcomes, (-self.theta).tolist(), strict=True))
 
     def __str__(self) -> str:
         sure = f"with probability {self.probability:g}" if self.probability < 1.0 else "for certain"

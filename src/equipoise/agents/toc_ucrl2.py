@@ -625,6 +625,7 @@ class TocUCRL2(Agent):
             theta=theta,
             proven_at=when,
             reward=reward,
+            outcomes=tuple(self.space.outcome_names()),
             slack=slack_of(grounds, bound),
         )
 

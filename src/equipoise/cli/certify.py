@@ -15,7 +15,7 @@ from equipoise.agents import Certificate
 from equipoise.cli import problem as words
 from equipoise.cli.allowing import With
 from equipoise.errors import StudyError
-from equipoise.models import Model, Space
+from equipoise.models import Model
 from equipoise.models.estimation import space_from_log
 from equipoise.studies.vocabulary import make_reward, make_world
 from equipoise.theory.certifying import certify as certify_log
@@ -51,12 +51,12 @@ def certify(
         raise StudyError(f"--reward: it takes {goal.n_outcomes} outcomes; the log has {space.outcome_names()}")
     certificate = certify_log(space, goal, log, delta, effort=effort)
     if as_json:
-        typer.echo(json.dumps(_data(certificate, space), indent=1))
+        typer.echo(json.dumps(_data(certificate), indent=1))
     else:
-        _print(certificate, space)
+        _print(certificate)
 
 
-def _data(certificate: Certificate, space: Space) -> dict[str, Any]:
+def _data(certificate: Certificate) -> dict[str, Any]:
     return {
         "rows": certificate.t,
         "best_possible": certificate.best_possible,
@@ -64,12 +64,12 @@ def _data(certificate: Certificate, space: Space) -> dict[str, Any]:
         "regret_at_most": certificate.regret_at_most,
         "probability": certificate.probability,
         "theta": certificate.theta.tolist(),
-        "prices": dict(zip(space.outcome_names(), (-certificate.theta).tolist(), strict=True)),
+        "prices": certificate.prices,
         "slack": certificate.slack.to_dicts(),
     }
 
 
-def _print(certificate: Certificate, space: Space) -> None:
+def _print(certificate: Certificate) -> None:
     console = Console(highlight=False)
     console.print(f"achieved       {certificate.achieved:.6g}   in {certificate.t:,} steps", markup=False)
     sure = f"with probability {certificate.probability:g}" if certificate.probability < 1 else "for certain"
@@ -78,8 +78,8 @@ def _print(certificate: Certificate, space: Space) -> None:
     prices = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     prices.add_column("outcome")
     prices.add_column("worth of a little more", justify="right")
-    for name, theta in zip(space.outcome_names(), certificate.theta, strict=True):
-        prices.add_row(escape(name), f"{-theta:.6g}")
+    for name, price in certificate.prices.items():
+        prices.add_row(escape(name), f"{price:.6g}")
     console.print(prices)
     slack = certificate.slack
     if not slack.height:

@@ -24,6 +24,7 @@ from equipoise.offline.chains import long_run
 from equipoise.offline.occupancy import occupancy_frame
 
 _NEVER: Final = 1e-9  # a share of the time that is a solver's rounding
+_TRACE: Final = 1e-6  # a probability that is a solver's rounding
 _SUFFIXES: Final = (".parquet", ".csv", ".json")
 
 
@@ -39,6 +40,7 @@ def policy_frame(model: Model, policy: Vector, occupancy: Vector) -> polars.Data
     occupancy : array
         How often each pair occurs at the optimum.
     """
+    policy = _without_rounding(model, policy)
     shares = np.bincount(model.state_of, occupancy, minlength=model.n_states)[model.state_of]
     table = occupancy_frame(model, occupancy).select("state", "action")
     return table.with_columns(probability=polars.Series(policy), visited=polars.Series(shares > _NEVER))
@@ -63,13 +65,19 @@ def caution(model: Model, policy: Vector) -> str:
     >>> caution(best.model, best.policy())
     'followed for ever it ends in one of 2 recurrent classes and stays there; the optimum divides its time between them'
     """
-    classes = len(long_run(model, policy))
+    classes = len(long_run(model, _without_rounding(model, policy)))
     if classes < 2:
         return ""
     return (
         f"followed for ever it ends in one of {classes} recurrent classes and stays there; the optimum divides its"
         " time between them"
     )
+
+
+def _without_rounding(model: Model, policy: Vector) -> Vector:
+    """The same policy without the traces that a solver leaves of actions it does not take."""
+    kept = np.where(policy < _TRACE, 0.0, policy)
+    return np.asarray(kept / np.add.reduceat(kept, model.first_pair[:-1])[model.state_of])
 
 
 def write_policy(path: str | os.PathLike[str], model: Model, policy: Vector, occupancy: Vector) -> Path:

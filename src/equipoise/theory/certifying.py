@@ -103,5 +103,6 @@ def certify(
         theta=bound.theta,
         proven_at=rows + 1,
         reward=goal,
+        outcomes=tuple(space.outcome_names()),
         slack=slack_of(grounds, bound),
     )
