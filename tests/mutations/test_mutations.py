@@ -49,14 +49,19 @@ def test_the_table():
     assert "| `delays` | 1 | 0 | 1 |" in text
 
 
-SAMPLE = ("pessimism",)
+SAMPLE = {  # of those that a mutation is aimed at, some that are soon done
+    "pessimism": ("linear-rewards",),
+    "half-radii": ("coverage", "decomposition"),
+    "budget-penalty-inverted": ("budget-proof",),
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_sample_is_noticed(name):
     mutation = next(mutation for mutation in LISTED if mutation.name == name)
-    usual = verdicts(None, mutation.aimed)
+    assert set(SAMPLE[name]) <= set(mutation.aimed)
+    usual = verdicts(None, SAMPLE[name])
     assert {verdict.verdict for verdict in usual} <= {"holds", "holds as corrected"}
-    for before, after in zip(usual, verdicts(mutation, mutation.aimed), strict=True):
+    for before, after in zip(usual, verdicts(mutation, SAMPLE[name]), strict=True):
         assert after.verdict not in (before.verdict, "error", "no answer"), after
