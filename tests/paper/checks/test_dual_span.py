@@ -11,9 +11,10 @@ from equipoise.paper.findings import Size
 def test_it_holds_and_is_tight():
     checked = dual_span.check(Size.QUICK)
     assert checked.verdict == "holds"
-    spans = {f.instance.split(":")[0]: f.measured for f in checked.written[::2]}
-    assert spans["path(6), linear"] == pytest.approx(5.0)  # (L + 0) D
-    assert spans["path(12), linear"] == pytest.approx(11.0)
+    spans = {f.instance: f.measured for f in checked.written}
+    assert spans["path(6), linear: θ optimal, φ = 0"] == pytest.approx(5.0)  # (L + 0) D
+    assert spans["path(12), linear: θ optimal, φ = 0"] == pytest.approx(11.0)
+    assert spans["path(12), linear: share of the bound that is used"] == pytest.approx(1.0)
 
 
 def test_the_largest_span_by_hand():

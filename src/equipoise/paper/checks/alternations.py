@@ -232,7 +232,7 @@ def _tight(found: list[Finding]) -> list[Finding]:
     for K, D in ((2, 2), (3, 4), (5, 10)):
         steps = 10_000
         path = follow(K, D, np.arange(steps) % K, np.ones(steps, np.int64), steps)
-        most = float((path.regret * 2.0 * np.arange(1, steps + 1) / path.off).max())
+        most = float((path.regret * 2.0 * np.arange(1, steps + 1) / np.maximum(path.off, 1)).max())
         findings.append(Finding(f"star({K}, {D}), each loop once in turn: Reg over N/2T", most, 1.0, error=_ROUNDING))
     share = max(one.bound / one.measured for one in found if "seldom" in one.instance and one.reached)
     note = "1/24 is the best that was found"
