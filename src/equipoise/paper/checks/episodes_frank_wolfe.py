@@ -53,12 +53,12 @@ STATEMENT: Final = Statement(
 
 def check(size: Size) -> Checked:
     """Count the episodes of random runs at every T; hold their ends against the rules."""
-    drawn = list(random_cases.cases(draw, size.pick(300, 4000), size.pick(600, 10_000), stream=43))
+    drawn = list(random_cases.cases(draw, size.pick(300, 1500), size.pick(600, 3000), stream=43))
     thirds = Quadratic([1 / 3] * 3)
     picture = random_cases.picture(star(3, 4), thirds, FrankWolfe(), size.pick(20_000, 1_000_000), episodes_bound)
-    one = Case("", garnet(1, 1, 1, 1), Quadratic([0.5]), FrankWolfe(), 1.0, 0.05, size.pick(20_000, 200_000), 0)
+    one = Case("", garnet(1, 1, 1, 1), Quadratic([0.5]), FrankWolfe(), 1.0, 0.05, size.pick(20_000, 100_000), 0)
     near = episode_rules.nearness("(4.7)", one, float(gradient_bound(one, np.array([one.steps]))[0]), math.sqrt(1 / 32))
-    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 600), 300, stream=44))
+    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 300), 300, stream=44))
     return random_cases.lemma(STATEMENT, "(4.7)", "(4.8)", drawn, (gradient_bound, sharper), [*rules, *near], picture)
 
 

@@ -52,12 +52,12 @@ STATEMENT: Final = Statement(
 
 def check(size: Size) -> Checked:
     """Count the episodes of random runs at every T; hold their ends against the rules."""
-    drawn = list(random_cases.cases(draw, size.pick(300, 4000), size.pick(600, 10_000), stream=103))
+    drawn = list(random_cases.cases(draw, size.pick(300, 1500), size.pick(600, 3000), stream=103))
     oracle, steps = TunedGradientDescent(), size.pick(20_000, 1_000_000)
     picture = random_cases.picture(star(3, 4), Balance([1 / 3] * 3), oracle, steps, episodes_bound)
-    one = Case("", garnet(1, 1, 1, 1), Balance([0.5]), oracle, 2.0, 0.05, size.pick(20_000, 200_000), 0)
+    one = Case("", garnet(1, 1, 1, 1), Balance([0.5]), oracle, 2.0, 0.05, size.pick(20_000, 100_000), 0)
     near = episode_rules.nearness("(C.9)", one, float(gradient_bound(one, np.array([one.steps]))[0]), 0.25)
-    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 600), 300, stream=104))
+    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 300), 300, stream=104))
     return random_cases.lemma(STATEMENT, "(C.9)", "(C.10)", drawn, (gradient_bound, sharper), [*rules, *near], picture)
 
 

@@ -49,15 +49,15 @@ STATEMENT: Final = Statement(
 
 def check(size: Size) -> Checked:
     """Count the episodes of random runs at every T; hold their ends against the rules."""
-    drawn = list(random_cases.cases(draw, size.pick(300, 4000), size.pick(600, 10_000), stream=108))
+    drawn = list(random_cases.cases(draw, size.pick(300, 1500), size.pick(600, 3000), stream=108))
     steps = size.pick(20_000, 1_000_000)
     oracle = TunedMirrorDescent(SignedSimplex(), steps)
     picture = random_cases.picture(star(3, 4), BottomSum(3, 1), oracle, steps, episodes_bound)
-    reward, horizon = Balance([0.5]), size.pick(20_000, 200_000)
+    reward, horizon = Balance([0.5]), size.pick(20_000, 100_000)
     lazy = TunedMirrorDescent(EuclideanBall(), horizon)
     one = Case("", garnet(1, 1, 1, 1), reward, lazy, lazy.mirror_map.radius(reward), 0.05, horizon, 0)
     near = episode_rules.nearness("(C.25)", one, float(gradient_bound(one, np.array([horizon]))[0]), 0.5)
-    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 600), 300, stream=109))
+    rules = episode_rules.findings(random_cases.cases(draw, size.pick(48, 300), 300, stream=109))
     return random_cases.lemma(STATEMENT, "(C.25)", "(C.26)", drawn, (gradient_bound,), [*rules, *near], picture)
 
 
