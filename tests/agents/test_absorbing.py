@@ -96,6 +96,7 @@ def test_nothing_is_half_absorbed():
     assert planned == planned
 
 
+@pytest.mark.slow
 def test_a_log_helps():
     """The certificate of an agent that begins with a log is lower than that of one that does not."""
     river = eq.models.riverswim(6)

@@ -48,6 +48,7 @@ def test_frequencies_and_means(tmp_path):
         assert model.means[space.pair(0, 2)].tolist() == [0]
 
 
+@pytest.mark.slow
 def test_it_tends_to_the_truth_and_can_be_solved():
     model = eq.models.garnet(5, 2, 3, n_outcomes=2, seed=3)
     reward = eq.rewards.Quadratic([0.7, 0.7])

@@ -42,10 +42,10 @@ def test_a_frame_has_a_row_a_checkpoint_and_the_names_of_the_outcomes():
     )
     ours = run(model, checkpoints=[10, 200])
     frame = ours.frame(best=1.0)
-    assert frame.columns == ["t", "value", "regret", "fill", "wait", "cost"]
+    assert frame.columns == ["t", "value", "certified", "regret", "fill", "wait", "cost"]
     assert np.array_equal(frame.select("fill", "wait", "cost").to_numpy(), ours.outcomes)
     assert frame["regret"].to_list() == [1.0 - value for value in ours.values]
-    assert run().frame().columns == ["t", "value", "outcome_0", "outcome_1", "outcome_2"]
+    assert run().frame().columns == ["t", "value", "certified", "outcome_0", "outcome_1", "outcome_2"]
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def test_the_probability_is_that_of_the_agents_certificates():
     assert eq.TocUCRL2(model.space, reward, delta=0.1).certificate().probability == found["paper"]
 
 
+@pytest.mark.slow
 def test_the_amount_is_kept_in_the_folder(done):
     assert open_results(done).certified_within == 0.01
     plan = json.loads((done / "plan.json").read_text())["content"]
@@ -153,6 +154,7 @@ def test_the_amount_is_kept_in_the_folder(done):
     assert [agent["certainty"] for agent in plan["agents"]] == [0.95, None]
 
 
+@pytest.mark.slow
 def test_a_report_takes_another_amount(done, tmp_path):
     page = tmp_path / "report.html"
     result = equipoise("report", done, "--out", page, "--certified-within", "0.75")

@@ -76,8 +76,8 @@ class Frontier:
     --------
     >>> import equipoise as eq
     >>> both = eq.frontier(eq.models.bandit(2))
-    >>> both.outcomes, both.frame().select("arm 0", "arm 1").rows()
-    (('arm 0', 'arm 1'), [(1.0, 0.0), (0.0, 1.0)])
+    >>> both.outcomes, both.frame().select("arm 0", "arm 1").rows()[0], both.frame().select("arm 0", "arm 1").rows()[-1]
+    (('arm 0', 'arm 1'), (1.0, 0.0), (0.0, 1.0))
     >>> both.gap < 1e-6
     True
     """
