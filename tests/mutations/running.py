@@ -80,6 +80,7 @@ def _some(checks: Sequence[str], environment: dict[str, str], stop: threading.Ev
         running.kill()
         running.wait()
         reader.join()
+        running.stdout.close()
     return found
 
 

@@ -52,7 +52,6 @@ def test_the_table():
 SAMPLE = {  # of those that a mutation is aimed at, some that are soon done
     "pessimism": ("linear-rewards",),
     "half-radii": ("coverage", "decomposition"),
-    "budget-penalty-inverted": ("budget-proof",),
 }
 
 
