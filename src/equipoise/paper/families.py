@@ -174,7 +174,7 @@ def mirror_descent(size: Size) -> list[Finding]:
 
 def learning(size: Size) -> list[Finding]:
     """The second term, L ||1|| D sqrt(Gamma SA / T), on linear rewards: the worst gap at each point."""
-    T, seeds = 10**6, size.pick(4, 12)
+    T, seeds = 10**6, size.pick(3, 12)
     sizes, slow, wide = (16, 32, 64, 128), (4, 8, 16, 32, 64), (2, 4, 8, 16, 32)
     gaps = [factor / math.sqrt(T) for factor in (3.5, 5.0, 7.0, 10.0, 14.0)]  # the worst is among these
     return [
