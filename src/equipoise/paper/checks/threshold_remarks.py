@@ -44,6 +44,7 @@ STATEMENT: Final = Statement(
     title="The agent never settles, the less so the smaller Q",
     says="TOC-UCRL2 does not converge to a stationary policy, except with Q = ∞; a small Q makes it alternate often",
     correction="with Q = ∞ it settles only if nothing is learnt; else it goes on changing, O(SA log T) times",
+    erratum=41,
 )
 _K: Final = 3
 _D: Final = 4
