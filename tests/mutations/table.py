@@ -20,13 +20,16 @@ def table(listed: Sequence[Mutation], caught: dict[str, list[str]], checks: Sequ
         "|---|---|---|",
     ]
     for mutation in listed:
-        found = caught.get(mutation.name, [])
-        names = [f"**`{name}`**" for name in mutation.aimed if name in found]
-        names += [f"`{name}`" for name in found if name not in mutation.aimed]
+        if mutation.name not in caught:
+            lines.append(f"| {mutation.says} | `{mutation.file}` | not run |")
+            continue
+        noticed = caught[mutation.name]
+        names = [f"**`{name}`**" for name in mutation.aimed if name in noticed]
+        names += [f"`{name}`" for name in noticed if name not in mutation.aimed]
         lines.append(f"| {mutation.says} | `{mutation.file}` | {', '.join(names) or 'none'} |")
     lines += ["", "| check | aimed at it | and noticed | noticed in all |", "|---|---|---|---|"]
     for check in checks:
-        aimed = [mutation for mutation in listed if check in mutation.aimed]
+        aimed = [mutation for mutation in listed if check in mutation.aimed and mutation.name in caught]
         hits = sum(check in caught.get(mutation.name, []) for mutation in aimed)
-        lines.append(f"| `{check}` | {len(aimed)} | {hits} | {sum(check in found for found in caught.values())} |")
+        lines.append(f"| `{check}` | {len(aimed)} | {hits} | {sum(check in names for names in caught.values())} |")
     return "\n".join(lines) + "\n"

@@ -42,7 +42,9 @@ def test_a_mutation_is_applied_to_a_copy(tmp_path):
 
 def test_the_table():
     listed = [Mutation("a", "a sign", "x.py", "+", "-", ("growth",)), Mutation("b", "b", "y.py", "1", "2", ("delays",))]
+    listed.append(Mutation("c", "c", "z.py", "1", "2", ("delays",)))
     text = table(listed, {"a": ["delays", "growth"], "b": []}, ["growth", "delays"])
+    assert "| c | `z.py` | not run |" in text
     assert "| a sign | `x.py` | **`growth`**, `delays` |" in text
     assert "| b | `y.py` | none |" in text
     assert "| `growth` | 1 | 1 | 1 |" in text
