@@ -4,7 +4,8 @@
 
 Every mutation, or those named, against all quick checks, or with --aimed only those that it is aimed at. Answers are
 kept in out/mutations for as long as neither the sources nor the mutation change, so that a run can be interrupted and
-gone on with; --kept runs nothing, and shows what is there. The exit code is 1 if a mutation is caught by none of the checks that it is aimed at.
+gone on with; --kept runs nothing, and shows what is there. The exit code is 1 if a mutation is caught by none of the
+checks that it is aimed at.
 """
 
 from __future__ import annotations
