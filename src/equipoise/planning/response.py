@@ -80,7 +80,9 @@ def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, pol
     """
     pairs = first_pair[:-1] + policy
     order = np.argsort(-bias, kind="stable")
-    rows = [_likeliest(region, int(pair), order) for pair in pairs]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    rows = [_likeliest(region, int(pair), order, rank) for pair in pairs]
     lengths = [states.size for states, _ in rows]
     chain = csr_array(
         (
@@ -94,33 +96,50 @@ def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, pol
     return Response(pairs, _long_run(chain, outcomes @ -theta), outcomes, chain)
 
 
-def _likeliest(region: Region, pair: int, order: Index) -> tuple[Index, NDArray[np.float64]]:
-    """Where the mass of one pair goes if as much as can be goes to states early in the order."""
-    listed = slice(region.first[pair], region.first[pair + 1])
-    mass, most = np.zeros(order.size), np.full(order.size, region.rest[pair])
-    unlisted = np.ones(order.size, dtype=bool)
-    unlisted[region.successor[listed]] = False
-    mass[region.successor[listed]] = region.lo[listed]
+def _likeliest(region: Region, pair: int, order: Index, rank: Index) -> tuple[Index, NDArray[np.float64]]:
+    """Where the mass of one pair goes if as much as can be goes to states early in the order.
+
+    Only states that may get some are looked at: those listed, and of the others as many as it takes to use up what is
+    free. So the work is that of what was seen, and not of all states.
+    """
+    part = slice(region.first[pair], region.first[pair + 1])
+    listed, low = region.successor[part], region.lo[part]
     if region.radius[pair] > 0.0:
-        _move_in_ball(mass, order, float(region.radius[pair]))
-    else:
-        most[region.successor[listed]] = region.hi[listed]
-        room = (most - mass)[order]
-        hidden = unlisted[order]
-        room[hidden] = np.diff(np.minimum(np.cumsum(room[hidden]), region.rest_sum[pair]), prepend=0.0)
-        mass[order] += np.diff(np.minimum(np.cumsum(room), max(0.0, 1.0 - mass.sum())), prepend=0.0)
-    states = np.flatnonzero(mass > 0.0)
-    return states, mass[states] / mass[states].sum()
+        return _in_ball(listed, low, float(region.radius[pair]), order, rank)
+    free, each, together = max(0.0, 1.0 - float(low.sum())), float(region.rest[pair]), float(region.rest_sum[pair])
+    others = order[:0]
+    if min(free, each, together) > 0.0:
+        enough = min(order.size, int(min(free, together) / each) + 1)
+        first = order[: enough + listed.size]
+        others = first[~np.isin(first, listed)][:enough]
+    states = np.concatenate([listed, others])
+    mass = np.concatenate([low, np.zeros(others.size)])
+    room = np.concatenate([region.hi[part] - low, np.full(others.size, each)])
+    by_rank = np.argsort(rank[states])
+    room, hidden = room[by_rank], by_rank >= listed.size
+    room[hidden] = np.diff(np.minimum(np.cumsum(room[hidden]), together), prepend=0.0)
+    mass[by_rank] += np.diff(np.minimum(np.cumsum(room), free), prepend=0.0)
+    return _as_distribution(states, mass)
 
 
-def _move_in_ball(mass: Vector, order: Index, radius: float) -> None:
+def _in_ball(
+    listed: Index, centre: Vector, radius: float, order: Index, rank: Index
+) -> tuple[Index, NDArray[np.float64]]:
     """Half the radius more for the best state, and what is then too much taken from the worst."""
     best = order[0]
-    mass[best] += min(1.0 - mass[best], 0.5 * (radius + 1.0 - mass.sum()))
-    backwards = order[::-1]
-    kept = backwards[backwards != best]
-    taken = np.diff(np.minimum(np.cumsum(mass[kept]), max(0.0, mass.sum() - 1.0)), prepend=0.0)
-    mass[kept] -= taken
+    states = listed if best in listed else np.append(listed, best)
+    mass = np.append(centre, np.zeros(states.size - listed.size))
+    here = int(np.flatnonzero(states == best)[0])
+    mass[here] += min(1.0 - mass[here], 0.5 * (radius + 1.0 - float(mass.sum())))
+    worst_first = np.argsort(-rank[states])[: states.size - 1]  # all but the best
+    excess = max(0.0, float(mass.sum()) - 1.0)
+    mass[worst_first] -= np.diff(np.minimum(np.cumsum(mass[worst_first]), excess), prepend=0.0)
+    return _as_distribution(states, mass)
+
+
+def _as_distribution(states: Index, mass: Vector) -> tuple[Index, NDArray[np.float64]]:
+    used = mass > 0.0
+    return states[used], mass[used] / mass[used].sum()
 
 
 def _long_run(chain: csr_array, reward: Vector) -> Vector:
