@@ -92,7 +92,7 @@ def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
     """
     columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "share", "verdict", "findings")))
     rows = tuple(row for outcome in outcomes for row in _short_rows(outcome))
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in _counts(outcomes) if count)
+    counted = ", ".join(f"{verdict} {count}" for verdict, count in _counts(outcomes) if count)
     lines = [
         "# The checks",
         "",
