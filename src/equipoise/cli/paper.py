@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -49,8 +50,10 @@ def paper(
         return
     # With it comes Altair, which the other commands can do without; and now, so that Ctrl-C need not wait for it.
     from equipoise.reports import write_paper, write_table
+    from equipoise.reports.writing.statements import page
 
     size = Size.QUICK if quick else Size.FULL
+    threading.Thread(target=page, args=([], size), daemon=True).start()  # which loads all that the page will need
     console = Console(stderr=True)
     done = 0
     with progress_display("checking", len(names or CHECKS)) as display:
