@@ -14,7 +14,7 @@ def table(listed: Sequence[Mutation], caught: dict[str, list[str]], checks: Sequ
         "",
         f"`make mutations` breaks the package in {len(listed)} ways, one at a time, and runs the quick checks on each."
         " A check has noticed if its verdict is not what it is otherwise. Those that a mutation was aimed at stand"
-        " first, in bold.",
+        " first, in bold. With `--aimed` only these are tried.",
         "",
         "| what is broken | where | noticed by |",
         "|---|---|---|",
