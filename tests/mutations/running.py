@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from tests.mutations.catalogue import SOURCES, Mutation
 
@@ -43,14 +43,14 @@ def verdicts(mutation: Mutation | None, checks: Sequence[str], stop: threading.E
             "PYTHONPATH": f"{copy}{os.pathsep}{SOURCES.parent}",
             "EQUIPOISE_QUIET": "1",
         }
-        found: list[Verdict] = []
-        while len(found) < len(checks) and not (stop and stop.is_set()):
-            rest = checks[len(found) :]
+        answers: list[Verdict] = []
+        while len(answers) < len(checks) and not (stop and stop.is_set()):
+            rest = checks[len(answers) :]
             got = _some(rest, environment, stop)
             if len(got) < len(rest) and not (stop and stop.is_set()):
                 got.append(Verdict(rest[len(got)], NO_ANSWER, ""))
-            found += got
-        return found
+            answers += got
+        return answers
 
 
 def _some(checks: Sequence[str], environment: dict[str, str], stop: threading.Event | None) -> list[Verdict]:
@@ -63,10 +63,10 @@ def _some(checks: Sequence[str], environment: dict[str, str], stop: threading.Ev
     assert running.stdout is not None
     reader = threading.Thread(target=_read, args=(running.stdout, lines), daemon=True)
     reader.start()
-    found: list[Verdict] = []
+    answers: list[Verdict] = []
     waited = 0.0
     try:
-        while len(found) < len(checks) and waited < PATIENCE and not (stop and stop.is_set()):
+        while len(answers) < len(checks) and waited < PATIENCE and not (stop and stop.is_set()):
             try:
                 line = lines.get(timeout=1.0)
             except queue.Empty:
@@ -74,17 +74,17 @@ def _some(checks: Sequence[str], environment: dict[str, str], stop: threading.Ev
                 continue
             if not line:  # it is gone
                 break
-            found.append(Verdict(**json.loads(line)))
+            answers.append(Verdict(**json.loads(line)))
             waited = 0.0
     finally:
         running.kill()
         running.wait()
         reader.join()
         running.stdout.close()
-    return found
+    return answers
 
 
-def _read(stream, lines: queue.Queue[str]) -> None:  # type: ignore[no-untyped-def]
+def _read(stream: IO[str], lines: queue.Queue[str]) -> None:
     for line in stream:
         lines.put(line)
     lines.put("")

@@ -10,7 +10,7 @@ allows (`planning.response`). As gain(theta) >= (-theta).z_j, the largest g over
     lower = max over mixtures z of g(z) = min over theta of [g*(theta) + max over j of (-theta).z_j]  <=  the minimum,
 
 and minus a supergradient of g at the best mixture is the theta of the next plan: the method of cutting planes. It stops
-when the bound is within a part in ten thousand of `lower`, or the effort is spent.
+when the bound is within a ten-thousandth of itself (or of 1, if that is more) of `lower`, or the effort is spent.
 
 Where the slack comes from. With x~ the long run of the plan's optimistic model, u its bias, v^ and p^ the estimates,
 
@@ -41,7 +41,7 @@ from equipoise.rewards.base import Reward
 if TYPE_CHECKING:
     import polars
 
-_CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of the slack
+_CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
 _MOST_EFFORT: Final = 1000
 _POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 

@@ -42,13 +42,13 @@ def each(
     Closing the iterator, or an exception that is raised while it waits, ends the processes at once.
     """
     waiting = deque(arguments)
-    busy: dict[Connection, tuple[_Worker, Argument]] = {}
+    busy: dict[Any, tuple[_Worker, Argument]] = {}
     try:
         for _ in range(min(jobs, len(waiting))):
             _give(_begin(function), waiting, busy)
         while busy:
             for pipe in wait(list(busy)):
-                worker, argument = busy.pop(pipe)  # type: ignore[call-overload]
+                worker, argument = busy.pop(pipe)
                 result = None
                 try:
                     result = worker.pipe.recv()
@@ -79,7 +79,7 @@ def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
             pipe.send(function(pipe.recv()))
 
 
-def _give(worker: _Worker, waiting: deque[Argument], busy: dict[Connection, tuple[_Worker, Argument]]) -> None:
+def _give(worker: _Worker, waiting: deque[Argument], busy: dict[Any, tuple[_Worker, Argument]]) -> None:
     if not waiting:
         worker.pipe.close()
         worker.process.join()
