@@ -8,12 +8,24 @@ agent = eq.TocUCRL2(model.space, reward)
 run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
-from equipoise import agents, confidence, errors, models, offline, oracles, planning, rewards, studies, theory
+from equipoise import (
+    agents,
+    confidence,
+    errors,
+    mechanics,
+    models,
+    offline,
+    oracles,
+    planning,
+    rewards,
+    studies,
+    theory,
+)
 from equipoise._component import allow
 from equipoise._version import VERSION
 from equipoise.agents import Agent, Certificate, KnapsackAgent, TocUCRL2, recommended
 from equipoise.errors import EquipoiseError
-from equipoise.models import Labels, Model, Space
+from equipoise.models import Labels, Mechanics, Model, Space
 from equipoise.offline import Benchmark, best_stationary, frontier, solve, solve_knapsack
 from equipoise.simulation import Certified, Run, simulate
 from equipoise.studies import load_results
@@ -29,6 +41,7 @@ __all__ = [
     "EquipoiseError",
     "KnapsackAgent",
     "Labels",
+    "Mechanics",
     "Model",
     "Run",
     "Space",
@@ -42,6 +55,7 @@ __all__ = [
     "errors",
     "frontier",
     "load_results",
+    "mechanics",
     "models",
     "offline",
     "oracles",

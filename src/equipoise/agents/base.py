@@ -40,14 +40,15 @@ from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.parts import check_declared
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
 from equipoise.models.model import Model, Space
-from equipoise.models.world import sampling_arrays, transition
+from equipoise.models.world import drawn_branch, sampling_arrays
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
     import polars
 
     from equipoise.agents.certificate import Certificate
-    from equipoise.models.log import Source
+    from equipoise.models.laws.observing import case_of, cases_of
+from equipoise.models.log import Source
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
@@ -100,6 +101,7 @@ class Agent(Component, abc.ABC):
         self._clock = new_clock(space.start)
         self._total = np.zeros(space.n_outcomes)
         self._lock = threading.Lock()
+        self._case = 0
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
@@ -166,12 +168,13 @@ class Agent(Component, abc.ABC):
         steps : int
             How many, at least one.
         """
-        outcomes, world = np.empty(model.n_outcomes), sampling_arrays(model)
+        outcomes, world, cases = np.empty(model.n_outcomes), sampling_arrays(model), cases_of(model, self.space)
         enough = time.perf_counter() + _PATIENCE
         for _ in range(steps):
             action = self._chosen()
-            after = transition(world, rng, int(self.space.first_pair[self.state]) + action, outcomes)
-            self._learned(action, outcomes, after)
+            branch = drawn_branch(world, rng, int(self.space.first_pair[self.state]) + action, outcomes)
+            self._case = 0 if cases is None else int(cases[branch])
+            self._learned(action, outcomes, int(model.branch_next[branch]))
             if time.perf_counter() > enough:
                 return
 
@@ -313,7 +316,7 @@ class Agent(Component, abc.ABC):
             self._check_act(state)
             return self.take_action()
 
-    def observe(self, outcomes: ArrayLike, next_state: int) -> None:
+    def observe(self, outcomes: ArrayLike, next_state: int, noise: Mapping[str, Any] | None = None) -> None:
         """Take in what followed the last action.
 
         Parameters
@@ -322,9 +325,18 @@ class Agent(Component, abc.ABC):
             The K outcomes, each in [0, 1].
         next_state : int
             The state that it led to.
+        noise : mapping, optional
+            For an agent that was told the mechanics of its system: what was drawn, by name. It may be left out where
+            the state and the outcomes determine it, and for noises that were declared hidden.
+
+        Raises
+        ------
+        ProtocolError
+            When no action is waiting, or when this cannot have happened.
         """
         with self.exclusive():
-            self.take_in(*self._checked_observation(outcomes, next_state))
+            vector, after = self._checked_observation(outcomes, next_state)
+            self.take_in(vector, after, self._checked_case(vector, after, noise))
 
     def take_action(self) -> int:
         """As `act` in the present state, for loops that hold the agent `exclusive`; only the answer is checked."""
@@ -332,7 +344,7 @@ class Agent(Component, abc.ABC):
         self._clock["pending"] = self.space.first_pair[self.state] + action
         return action
 
-    def take_in(self, outcomes: NDArray[np.float64], next_state: int) -> None:
+    def take_in(self, outcomes: NDArray[np.float64], next_state: int, case: int = 0) -> None:
         """As `observe`, for such loops; nothing is checked.
 
         Parameters
@@ -341,7 +353,10 @@ class Agent(Component, abc.ABC):
             The K outcomes of the pending action.
         next_state : int
             The state that it led to.
+        case : int
+            What was seen of known mechanics, see `Laws`; it says nothing if there are none.
         """
+        self._case = case
         self._learned(int(self._clock["pending"][0] - self.space.first_pair[self.state]), outcomes, next_state)
 
     @contextlib.contextmanager
@@ -488,6 +503,13 @@ class Agent(Component, abc.ABC):
             k = int(wrong[0])
             raise ProtocolError(f"outcomes, {self.space.name_outcome(k)}: got {vector[k]}; it must lie in [0, 1]")
         return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
+
+    def _checked_case(self, outcomes: NDArray[np.float64], next_state: int, noise: Mapping[str, Any] | None) -> int:
+        if self.space.laws is not None:
+            return case_of(self.space, int(self._clock["pending"][0]), outcomes, next_state, noise)
+        if noise is not None:
+            raise ProtocolError("noise: the agent was not told any mechanics that it would belong to")
+        return 0
 
 
 def check_kind(value: object, kind: type, name: str, example: str) -> None:

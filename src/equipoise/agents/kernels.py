@@ -30,13 +30,14 @@ from equipoise.agents.machine import (
     REGION_FULL,
 )
 from equipoise.agents.proof import AT_THE_AVERAGE, BY_TANGENT, NOT_AT_ALL, ROUNDING
-from equipoise.confidence.counts import count, pool_is_full
+from equipoise.confidence.counts import add_outcome, count, pool_is_full
 from equipoise.confidence.fill import all_finite, fill
 from equipoise.confidence.frame import Own, Task
-from equipoise.models.kernels import sample
+from equipoise.confidence.law_counts import count_case, values_of
+from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
-from equipoise.planning.kernels import iterate, optimistic_rewards
+from equipoise.planning.kernels import bounds_and_rewards, iterate
 from equipoise.rewards.norms import distance
 
 _PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call, about a second of planning; then Python can react to Ctrl-C
@@ -76,12 +77,25 @@ def threshold_at(machine, rules, t):
 
 
 @inlined
-def verdict(counts, pair, drift, threshold, learning):
+def visited_enough(laws, counts, pair):
+    """Whether a pair, or with known mechanics a law that can be seen in it, has been visited as often as before."""
+    if laws is None:
+        return counts.fresh[pair] >= max(1, counts.visits[pair])
+    else:  # noqa: RET505 - numba leaves out one branch by the type of `laws`
+        for i in range(laws.tested_first[pair], laws.tested_first[pair + 1]):
+            unit = laws.tested[i]
+            if counts.fresh[unit] >= max(1, counts.visits[unit]):
+                return True
+        return False
+
+
+@inlined
+def verdict(laws, counts, pair, drift, threshold, learning):
     """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
     ended = 0
     if not drift <= threshold:  # also if the drift is NaN: the episode ends, and the next plan reports theta
         ended |= BY_GRADIENT
-    if learning and counts.fresh[pair] >= max(1, counts.visits[pair]):
+    if learning and visited_enough(laws, counts, pair):
         ended |= BY_VISITS
     return ended
 
@@ -112,15 +126,30 @@ def move_theta(memory, rules, frame, t, local):
 
 
 @inlined
-def step(machine, rules, frame, t, local, pair, next_state):
+def sum_outcome(laws, counts, pair, k, outcome):
+    """Add an outcome to the sums of its pair; those of known mechanics are counted by case."""
+    if laws is None:
+        add_outcome(counts, pair, k, outcome)
+
+
+@inlined
+def count_step(laws, counts, pair, outcome, next_state, case):
+    """Line 13: count the successor of the pair, or all laws that are seen in that case."""
+    if laws is None:
+        count(counts, pair, next_state)
+    else:
+        count_case(laws, counts, outcome, case)
+
+
+@inlined
+def step(machine, rules, frame, t, local, pair, next_state, case):
     """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
     counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
     for k in range(outcome.shape[0]):
-        counts.sums[pair, k] += outcome[k]
-        counts.squares[pair, k] += outcome[k] * outcome[k]
+        sum_outcome(rules.laws, counts, pair, k, outcome[k])
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
-    count(counts, pair, next_state)
+    count_step(rules.laws, counts, pair, outcome, next_state, case)
     return move_theta(memory, rules, frame, t, local)
 
 
@@ -167,19 +196,20 @@ def plan(machine, rules, ended):
         if not abs(memory.theta[k]) < np.inf:
             return NOT_FINITE
     n_states = memory.policy.shape[0]
-    n_pairs, n_outcomes = counts.sums.shape
+    n_pairs, n_outcomes = counts.sums.shape  # of units in the place of pairs, with known mechanics
     for i in range(memory.stream.shape[0]):
         buffers.stream[i] = memory.stream[i]
-    task = Task(tau, rules.delta, n_states, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
+    n_values = values_of(rules.laws, n_states)
+    task = Task(tau, rules.delta, n_values, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
     fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, memory.stream))
     if not all_finite(region):
         return NO_REGION
-    optimistic_rewards(memory.theta, region.v_lo, region.v_hi, buffers.reward)
+    bounds_and_rewards(rules.laws, memory.theta, region, work, buffers.reward)
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
     if not iterate(
-        rules.first_pair, region, buffers.reward, tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation,
-        buffers.bias, buffers.policy, work,
+        rules.laws, rules.first_pair, region, buffers.reward,
+        tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
     ):  # fmt: skip
         for i in range(
             memory.stream.shape[0]
@@ -222,15 +252,18 @@ def ready(machine, rules):
     else:
         pair = rules.first_pair[clock.state] + memory.policy[clock.state]
         limit = threshold_at(machine, rules, clock.time)
-        ended = verdict(machine.counts, np.uint64(pair), memory.gauge[0].drift, limit, clock.learning != 0)
+        ended = verdict(rules.laws, machine.counts, np.uint64(pair), memory.gauge[0].drift, limit, clock.learning != 0)
     if ended == 0:
         return DONE
     return plan(machine, rules, ended)
 
 
 @kernel
-def observe_once(machine, rules, next_state):
-    """Take in what followed the pending pair; the outcomes are in the buffer. A `StepMachine` is enough."""
+def observe_once(machine, rules, next_state, case):
+    """Take in what followed the pending pair; the outcomes are in the buffer. A `StepMachine` is enough.
+
+    `case` is what was seen of known mechanics; without any it says nothing.
+    """
     if pool_is_full(machine.counts):
         return POOL_FULL
     memory = machine.memory
@@ -238,7 +271,7 @@ def observe_once(machine, rules, next_state):
     frame = framed(oracle_frame(machine, rules))
     t = clock.time
     pair = np.uint64(clock.pending)
-    memory.gauge[0].drift += step(machine, rules, frame, t, t - clock.origin, pair, next_state)
+    memory.gauge[0].drift += step(machine, rules, frame, t, t - clock.origin, pair, next_state, case)
     clock.time = t + 1
     clock.state = next_state
     clock.pending = -1
@@ -254,11 +287,21 @@ def spent(total, budget):
     return False
 
 
+@inlined
+def case_of_branch(cases, branch):
+    """What is seen of known mechanics when a branch of the world is taken; without any, nothing."""
+    if cases is None:
+        return np.int64(0)
+    else:  # noqa: RET505
+        return cases[branch]
+
+
 @kernel
-def run(machine, rules, steps, budget, rng, world):
+def run(machine, rules, steps, budget, rng, world, cases):
     """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
 
-    There must be a plan. With a finite `budget` it comes back as soon as the total of some outcome after the first
+    There must be a plan. `cases` has the case of each branch of the world, for an agent that was told its mechanics,
+    and is None for others. With a finite `budget` it comes back as soon as the total of some outcome after the first
     is within one of it.
     """
     counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
@@ -284,7 +327,7 @@ def run(machine, rules, steps, budget, rng, world):
         pair = first_pair[np.uint64(state)] + policy[np.uint64(state)]
         if moving:
             limit = threshold_at(machine, rules, t)
-        ended = verdict(counts, np.uint64(pair), drift, limit, learning)
+        ended = verdict(rules.laws, counts, np.uint64(pair), drift, limit, learning)
         if ended != 0:
             if swept > _PAUSE_AFTER:
                 reason = PAUSED
@@ -300,8 +343,10 @@ def run(machine, rules, steps, budget, rng, world):
         if pool_is_full(counts):
             reason = POOL_FULL
             break
-        next_state = sample(rng, pair, world, outcome)
-        drift += step(machine, rules, frame, t, t - origin, np.uint64(pair), next_state)
+        branch = draw(rng, pair, world, outcome)
+        next_state = world.branch_next[branch]
+        case = case_of_branch(cases, branch)
+        drift += step(machine, rules, frame, t, t - origin, np.uint64(pair), next_state, case)
         t += 1
         state = next_state
     clock.time = t

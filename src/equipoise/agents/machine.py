@@ -25,6 +25,7 @@ from equipoise.agents.memory import Buffers, Memory
 from equipoise.agents.proof import Proof
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
+from equipoise.models.laws.laws import LawArrays
 from equipoise.oracles.frame import RewardCalls
 from equipoise.planning.evi import Workspace
 
@@ -79,6 +80,7 @@ class StepMachine(NamedTuple):
 class Rules(NamedTuple):
     """What does not change within a phase: the constants of the algorithm, and the addresses that it calls."""
 
+    laws: LawArrays | None  # known mechanics, if there are any; then the pairs of what follows are their units
     first_pair: NDArray[np.int64]
     known_mask: NDArray[np.bool_]
     known_outcomes: NDArray[np.float64]

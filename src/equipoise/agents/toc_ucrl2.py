@@ -60,11 +60,14 @@ from equipoise.agents.schedules import (
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import Counts, enlarged, forget, no_counts
+from equipoise.confidence.counts import Counts, enlarged, forget
 from equipoise.confidence.fill import kernel_address, numbers_of, region_of
+from equipoise.confidence.law_counts import nothing_counted, units_of
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
+from equipoise.models.laws.laws import LawArrays
+from equipoise.models.laws.observing import cases_of
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
@@ -81,7 +84,7 @@ from equipoise.rewards.quadratic import Quadratic
 # The names of arrays in files, where they are not those of the fields.
 _IN_FILES: Final = {"pool": "end", "block_capacity": "block_room", "oracle": "slope"}
 _PROVEN: Final = ("bound", "time", "theta")
-_MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total")
+_MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total", "_cases_in")
 _SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too large by that of its plan
 _MOST_PHASES: Final = 1 << 12  # the length of a phase may double from one to the next: later ones never come
 
@@ -159,7 +162,7 @@ class TocUCRL2(Agent):
         self.planner = Planner() if planner is None else planner
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
-        counts = no_counts(space.n_pairs, space.n_outcomes)
+        counts = nothing_counted(space)
         remembers = _remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
@@ -363,7 +366,7 @@ class TocUCRL2(Agent):
     def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:  # noqa: ARG002
         """Lines 13 to 16: count, average, theta_{t+1}, the drift; moves the clock too."""
         self._machine.buffers.outcome[:] = outcomes
-        while reason := observe_once(self._step_machine(), self._rules, next_state):
+        while reason := observe_once(self._step_machine(), self._rules, next_state, self._case):
             self.attend_to(reason)
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
@@ -413,7 +416,8 @@ class TocUCRL2(Agent):
         self._be_ready()
         left = self.steps_left_in_phase()
         count = steps if left is None else min(steps, left)
-        self.attend_to(run(self._machine, self._rules, count, budget, rng, sampling_arrays(model)))
+        cases = self._cases(model)
+        self.attend_to(run(self._machine, self._rules, count, budget, rng, sampling_arrays(model), cases))
 
     # -- for loops written elsewhere ------------------------------------------------------------------
 
@@ -449,7 +453,7 @@ class TocUCRL2(Agent):
         memory.theta[:] = first_theta_of(phase.oracle, self.reward)
         memory.oracle[:] = 0.0
         if not phase.inherit:
-            forget(self._machine.counts)
+            forget(self._machine.counts, nothing_counted(self.space))
         clock["origin"] = clock["time"] - 1
         clock["phase"] += 1
         self._set_up_phase()
@@ -522,16 +526,18 @@ class TocUCRL2(Agent):
         """
         once("agent", _small_run)
         self._lock = threading.Lock()
+        self._cases_in: tuple[Model, NDArray[np.int64] | None] | None = None
         self._clock, self._total = memory.clock, memory.total  # `Agent` reads the arrays that the kernels write
-        space = self.space
+        space, units, laws = self.space, units_of(self.space), self._law_arrays
         capacity = max(self.confidence.listed, counts.seen)
+        n_rewards = space.n_pairs if laws is None else laws.rows.shape[0]
         self._machine = Machine(
             counts=counts,
             memory=memory,
             records=records,
-            region=empty_region(space.n_pairs, space.n_outcomes, capacity),
-            buffers=new_buffers(space.n_states, space.n_pairs, space.n_outcomes, 0, memory.stream.size),
-            work=workspace(space.n_states),
+            region=empty_region(units.n_units, space.n_outcomes, capacity),
+            buffers=new_buffers(space.n_states, n_rewards, space.n_outcomes, 0, memory.stream.size),
+            work=workspace(space.n_states, laws),
             proof=proof,
         )
         self._set_up_phase()
@@ -540,6 +546,16 @@ class TocUCRL2(Agent):
 
     def _step_machine(self) -> StepMachine:
         return StepMachine(self._machine.counts, self._machine.memory, self._machine.buffers)
+
+    @property
+    def _law_arrays(self) -> LawArrays | None:
+        return None if self.space.laws is None else self.space.laws.arrays
+
+    def _cases(self, model: Model) -> NDArray[np.int64] | None:
+        """The case of each branch of a world; worked out once for each world."""
+        if self._cases_in is None or self._cases_in[0] is not model:
+            self._cases_in = (model, cases_of(model, self.space))
+        return self._cases_in[1]
 
     @property
     def _now(self) -> Any:
@@ -564,10 +580,12 @@ class TocUCRL2(Agent):
         tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
         floats, ints = numbers_of(self.confidence)
         moving, proving = kernels.lipschitz, self._proving(step)
+        units = units_of(self.space)
         self._rules = Rules(
+            laws=self._law_arrays,
             first_pair=self.space.first_pair,
-            known_mask=self.space.known_mask,
-            known_outcomes=self.space.known_outcomes,
+            known_mask=units.known_mask,
+            known_outcomes=units.known_outcomes,
             confidence=kernel_address(self.confidence),
             floats=floats,
             ints=ints,
@@ -695,7 +713,7 @@ def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Epi
         and steps <= (agent.horizon or MOST)
         and np.all((counts.visits >= 0) & (counts.fresh >= 0))
         and absorbed >= 0
-        and sum(counts.visits.tolist()) + sum(counts.fresh.tolist()) == since + absorbed
+        and _visits_fit(space, visits, since + absorbed)
         and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
         and np.all((counts.latest >= 0) & (counts.latest <= visits))
@@ -707,7 +725,30 @@ def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Epi
         and np.all(counts.block_capacity <= pool["largest"])
         and np.all(counts.block_first <= pool["used"] - counts.block_capacity)
         and counts.block_used.sum() == pool["seen"]
-        and np.all((counts.pool_state >= 0) & (counts.pool_state < space.n_states))
+        and np.all((counts.pool_state >= 0) & (counts.pool_state < units_of(space).n_values))
+        and _blocks_fit(space, counts)
         and {column.size for column in records} == {int(clock["episodes"])}
         and set(records.ended.tolist()) <= set(TRIGGERS)
+    )
+
+
+def _visits_fit(space: Space, visits: NDArray[np.int64], observed: int) -> bool:
+    """Each step visits one pair; a law is seen at most once in a step."""
+    if space.laws is None:
+        return int(visits.sum(dtype=object)) == observed
+    return bool(np.all(visits <= observed))
+
+
+def _blocks_fit(space: Space, counts: Counts) -> bool:
+    """The blocks of laws never move, and kernels do not look whether there is room."""
+    if space.laws is None:
+        return True
+    fresh, learnt = nothing_counted(space), space.laws.arrays.learnt
+    places = (fresh.block_first, fresh.block_capacity, counts.block_first, counts.block_capacity)
+    values = np.repeat(fresh.block_capacity[:learnt], fresh.block_capacity[:learnt])
+    return (
+        np.array_equal(places[0], places[2])
+        and np.array_equal(places[1], places[3])
+        and bool(counts.pool["moved"][0] == 0)
+        and bool(np.all(counts.pool_state < values))
     )

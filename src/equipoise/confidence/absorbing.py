@@ -12,7 +12,7 @@ import numpy as np
 
 from equipoise._compile import kernel
 from equipoise._types import Vector
-from equipoise.confidence.counts import Counts, count, enlarged, pool_is_full
+from equipoise.confidence.counts import Counts, add_outcome, count, enlarged, pool_is_full
 from equipoise.models.log import Batch, Source, read_log
 from equipoise.models.space import Space
 
@@ -24,8 +24,7 @@ def _count_rows(counts, pair, outcomes, next_state, first):
         if pool_is_full(counts):
             return i
         for k in range(outcomes.shape[1]):
-            counts.sums[pair[i], k] += outcomes[i, k]
-            counts.squares[pair[i], k] += outcomes[i, k] * outcomes[i, k]
+            add_outcome(counts, pair[i], k, outcomes[i, k])
         count(counts, pair[i], next_state[i])
     return pair.shape[0]
 

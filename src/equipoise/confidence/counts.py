@@ -103,6 +103,13 @@ def pool_is_full(counts):
 
 
 @inlined
+def add_outcome(counts, pair, k, outcome):
+    """Add one outcome to the sums of a pair."""
+    counts.sums[pair, k] += outcome
+    counts.squares[pair, k] += outcome * outcome
+
+
+@inlined
 def count(counts, pair, next_state):
     """Take in one transition; the pool must not be full. The sums of outcomes and squares are the caller's."""
     counts.fresh[pair] += 1
@@ -132,8 +139,9 @@ def count(counts, pair, next_state):
     pool.seen += 1
 
 
-def forget(counts: Counts) -> None:
-    """Back to nothing seen, in place."""
-    for part in counts:
-        part[:] = np.zeros(1, dtype=part.dtype)
-    counts.pool["moved"] = 1
+def forget(counts: Counts, fresh: Counts) -> None:
+    """Back to nothing seen, in place: what is `fresh` takes the place of what was counted."""
+    for name, part in counts._asdict().items():
+        nothing = getattr(fresh, name)
+        part[: nothing.shape[0]] = nothing
+        part[nothing.shape[0] :] = 0

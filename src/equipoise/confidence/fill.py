@@ -12,6 +12,7 @@ from equipoise._frames import call_framed, framed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.frame import ConfidenceFrame, Own, Task
+from equipoise.confidence.law_counts import units_of
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ParameterError
 from equipoise.models.model import Space
@@ -53,7 +54,7 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
 
     A confidence that draws random numbers begins its stream anew.
     """
-    region = empty_region(space.n_pairs, space.n_outcomes, max(counts.seen, confidence.listed))
+    region = empty_region(units_of(space).n_units, space.n_outcomes, max(counts.seen, confidence.listed))
     fill_region(confidence, space, counts, tau, delta, confidence.first_stream(), region)
     return region
 
@@ -68,14 +69,15 @@ def fill_region(
     region: Region,
 ) -> None:
     """The same, in a region that is large enough for it; random numbers are drawn from `stream`."""
+    units = units_of(space)
     task = Task(
         tau=int(tau),
         delta=float(delta),
-        n_states=space.n_states,
-        n_pairs=space.n_pairs,
+        n_states=units.n_values,
+        n_pairs=units.n_units,
         n_outcomes=space.n_outcomes,
-        known_mask=space.known_mask,
-        known_outcomes=space.known_outcomes,
+        known_mask=units.known_mask,
+        known_outcomes=units.known_outcomes,
     )
     _fill_once(kernel_address(confidence), task, counts, region, Own(*numbers_of(confidence), stream))
 

@@ -18,6 +18,7 @@ from equipoise.models.garnet import garnet
 from equipoise.models.grid import grid
 from equipoise.models.hub import hub, scalar_hub
 from equipoise.models.labels import Labels
+from equipoise.models.mechanics import Mechanics
 from equipoise.models.model import Model
 from equipoise.models.ring import ring
 from equipoise.models.riverswim import riverswim
@@ -28,6 +29,7 @@ from equipoise.models.world import World, stream
 
 __all__ = [
     "Labels",
+    "Mechanics",
     "Model",
     "Space",
     "World",

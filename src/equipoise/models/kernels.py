@@ -1,6 +1,6 @@
 """Compiled pieces of a world: its sampler, and the sweeps behind its hitting times.
 
-`sample` is the one place where a world's randomness is made, for `World.step` and for the compiled
+`draw` is the one place where a world's randomness is made, for `World.step` and for the compiled
 simulation alike. From a uniform u it takes the first branch j of the pair with u < cumulative[j].
 
 Hitting times. For a target z let T be the operator on positive vectors u over the states other than z,
@@ -42,8 +42,8 @@ class Sampling(NamedTuple):
 
 
 @inlined
-def sample(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
-    """Draw the outcomes of `pair` into `outcome` and return the next state; `world` is a `Sampling`.
+def draw(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
+    """Draw the outcomes of `pair` into `outcome` and return the branch; `world` is a `Sampling`.
 
     It takes 1 number of the stream, or 1 + K if the outcomes are Bernoulli.
     """
@@ -67,7 +67,13 @@ def sample(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
     else:
         for k in range(outcome.shape[0]):
             outcome[k] = world.rows[row, k]
-    return world.branch_next[j]
+    return j
+
+
+@inlined
+def sample(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
+    """As `draw`; returns the next state."""
+    return world.branch_next[draw(rng, pair, world, outcome)]
 
 
 @kernel

@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -33,6 +33,7 @@ from equipoise.models._checks import checked_integer, checked_list, checked_nois
 from equipoise.models.branches import Branches
 from equipoise.models.kernels import cumulate
 from equipoise.models.labels import Labels, checked_labels
+from equipoise.models.laws.laws import Laws
 from equipoise.models.log import Source
 from equipoise.models.space import Space, checked_pair, sealed
 from equipoise.models.world import Seed, World
@@ -72,6 +73,10 @@ class Model:
     transition_first, transition_state, transition_probability : numpy.ndarray
         The distribution of the next state: for each pair, from transition_first[pair] on, the states that can follow,
         in increasing order, and their probabilities.
+    laws : Laws or None
+        The laws that its branches were made of, if a `Mechanics` made it.
+    branch_case : numpy.ndarray or None
+        Then for each branch the case of the mechanics that it is.
 
     Examples
     --------
@@ -105,6 +110,8 @@ class Model:
     start: int
     noise: str
     labels: Labels
+    laws: Laws | None = None
+    branch_case: Index | None = None
 
     @classmethod
     def from_arrays(
@@ -139,7 +146,7 @@ class Model:
             Naming the state, the action and the number that is wrong.
         """
         named = checked_labels(labels)
-        return cls._assembled(reading.read_arrays(transitions, outcomes, named), start, noise, known, named)
+        return cls.from_parts(reading.read_arrays(transitions, outcomes, named), start, noise, known, named)
 
     @classmethod
     def from_branches(
@@ -176,7 +183,7 @@ class Model:
         [0.5, 0.0]
         """
         named = checked_labels(labels)
-        return cls._assembled(reading.read_branches(branches, named), start, noise, known, named)
+        return cls.from_parts(reading.read_branches(branches, named), start, noise, known, named)
 
     @classmethod
     def from_sparse(
@@ -209,7 +216,7 @@ class Model:
         (2, [[0.5, 0.5], [1.0, 0.0]])
         """
         named = checked_labels(labels)
-        return cls._assembled(reading.read_sparse(first_pair, transitions, means, named), start, noise, known, named)
+        return cls.from_parts(reading.read_sparse(first_pair, transitions, means, named), start, noise, known, named)
 
     @classmethod
     def estimate(cls, log: Source, space: Space | None = None) -> Model:
@@ -240,10 +247,18 @@ class Model:
         return estimate(log, space)
 
     @classmethod
-    def _assembled(
+    def from_parts(
         cls, given: Branches, start: Any, noise: Any, known: Iterable[tuple[int, int]] | Mask, labels: Labels
     ) -> Model:
-        """Check everything, drop branches of probability zero, and derive the rest."""
+        """Build from branches: check everything, drop those of probability zero, and derive the rest.
+
+        Parameters
+        ----------
+        given : Branches
+            All that may follow each pair.
+        start, noise, known, labels
+            As in `from_arrays`.
+        """
         first_pair = given.first_pair
         if first_pair.size < 2:
             raise ModelError("no states: at least one is needed")
@@ -367,7 +382,7 @@ class Model:
             rows=np.eye(self.n_states),
         )
         known = np.ones(self.n_pairs, np.bool_)
-        return Model._assembled(law, self.start, "none", known, self.labels.visits())
+        return Model.from_parts(law, self.start, "none", known, self.labels.visits())
 
     def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
         """Return a simulator of this model that hides it; the seed decides all its randomness.
@@ -407,7 +422,7 @@ class Model:
         law = storing.branches_of(arrays)
         labels = storing.labels_in(header)
         try:
-            return cls._assembled(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
+            return cls.from_parts(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
         except ModelError as error:
             raise FileError(f"no well-formed model ({error})") from None
 
@@ -461,7 +476,7 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
         header, arrays = self.stored()
-        return _rebuilt, (header, arrays, self.labels)
+        return _rebuilt, (header, arrays, self.labels, self.laws, self.branch_case)
 
     def __repr__(self) -> str:
         return (
@@ -470,10 +485,13 @@ class Model:
         )
 
 
-def _rebuilt(header: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Labels) -> Model:
+def _rebuilt(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Labels, laws: Laws | None, cases: Index | None
+) -> Model:
     """Rebuild a model from a pickle; its labels may be of kinds that no file can hold."""
     law = storing.branches_of(arrays)
-    return Model._assembled(law, header["start"], header["noise"], arrays["known_mask"], labels)
+    model = Model.from_parts(law, header["start"], header["noise"], arrays["known_mask"], labels)
+    return replace(model, laws=laws, branch_case=None if cases is None else sealed(cases))
 
 
 def _known(known: Iterable[tuple[int, int]] | Mask, first_pair: Index, labels: Labels) -> Mask:

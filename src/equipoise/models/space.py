@@ -1,7 +1,7 @@
 """What an agent may know of a world: the states, the start, the actions of each state, and K.
 
 State-action pairs are numbered flat, ``pair = first_pair[s] + a``. The mean outcomes v(s,a) of some pairs
-may be told in advance; the transition probabilities never are.
+may be told in advance. So may the mechanics of a step, with laws that are to be learnt (`Laws`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list, checked_numbers
 from equipoise.models.labels import Labels, checked_labels
+from equipoise.models.laws.laws import Laws
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:
@@ -63,6 +64,8 @@ class Space:
         These, one row a pair; zero where they are not.
     labels : Labels
         What was given, or one without any labels.
+    laws : Laws or None
+        What is known of the mechanics; None if every pair has transitions of its own, and nothing is known of them.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Space:
     known_mask: Mask
     known_outcomes: Vector
     labels: Labels
+    laws: Laws | None
 
     def __init__(
         self,
@@ -121,7 +125,13 @@ class Space:
 
     @classmethod
     def of_arrays(
-        cls, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector, labels: Labels | None = None
+        cls,
+        first_pair: Index,
+        start: int,
+        known_mask: Mask,
+        known_outcomes: Vector,
+        labels: Labels | None = None,
+        laws: Laws | None = None,
     ) -> Space:
         """Build from arrays that are known to be right: nothing is checked.
 
@@ -131,12 +141,22 @@ class Space:
             The attributes of these names.
         labels : Labels, optional
             Those of another space of this shape.
+        laws : Laws, optional
+            What is known of the mechanics.
         """
         space = object.__new__(cls)
-        space._fill(first_pair, start, known_mask, known_outcomes, labels or Labels())
+        space._fill(first_pair, start, known_mask, known_outcomes, labels or Labels(), laws)
         return space
 
-    def _fill(self, first_pair: Index, start: int, known_mask: Mask, known_outcomes: Vector, labels: Labels) -> None:
+    def _fill(
+        self,
+        first_pair: Index,
+        start: int,
+        known_mask: Mask,
+        known_outcomes: Vector,
+        labels: Labels,
+        laws: Laws | None = None,
+    ) -> None:
         counts = np.diff(first_pair)
         self.__dict__.update(
             n_states=counts.size,
@@ -149,7 +169,22 @@ class Space:
             known_mask=sealed(known_mask),
             known_outcomes=sealed(known_outcomes),
             labels=labels,
+            laws=laws,
         )
+
+    @property
+    def table(self) -> Space:
+        """The same space without what is known of the mechanics: every pair has transitions of its own.
+
+        Examples
+        --------
+        >>> space = Space([2, 1], 1)
+        >>> space.table is space
+        True
+        """
+        if self.laws is None:
+            return self
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
 
     def pair(self, state: int, action: int) -> int:
         """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair.
@@ -228,6 +263,7 @@ class Space:
             and np.array_equal(self.first_pair, other.first_pair)
             and np.array_equal(self.known_mask, other.known_mask)
             and np.array_equal(self.known_outcomes, other.known_outcomes)
+            and (self.laws is other.laws or self.laws == other.laws)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -261,6 +297,13 @@ class Space:
                 space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
             )
             return f"{self.name_pair(int(pair))}: its outcomes are {here} here and {there} there"
+        if self.laws is not other.laws and self.laws != other.laws:
+            known = ["its mechanics are known" if laws else "no mechanics are" for laws in (self.laws, other.laws)]
+            return (
+                "its mechanics are others there"
+                if self.laws and other.laws
+                else f"{known[0]} here and {known[1]} there"
+            )
         return ""
 
     def __copy__(self) -> Space:
@@ -271,12 +314,13 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        return Space.of_arrays, (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
+        parts = (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels, self.laws)
+        return Space.of_arrays, parts
 
     def __repr__(self) -> str:
         return (
             f"Space({self.n_states} states, {self.n_pairs} pairs, {self.n_outcomes} outcomes, "
-            f"start={self.start}, {int(self.known_mask.sum())} known)"
+            f"start={self.start}, {int(self.known_mask.sum())} known{f', {self.laws!r}' if self.laws else ''})"
         )
 
 

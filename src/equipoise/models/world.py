@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from equipoise._numbers import SEEDS, whole
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.kernels import Sampling, sample
+from equipoise.models._label_rows import Label
+from equipoise.models.kernels import Sampling, draw
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def sampling_arrays(model: Model) -> Sampling:
     )
 
 
-def transition(world: Sampling, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
-    """Take one step from a pair: the outcomes are written to `outcomes`, and the next state is returned.
+def drawn_branch(world: Sampling, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
+    """Take one step from a pair: the outcomes are written to `outcomes`, and the branch taken is returned.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def transition(world: Sampling, rng: np.random.Generator, pair: int, outcomes: N
     outcomes : numpy.ndarray
         Where the K outcomes are written.
     """
-    return int(sample(rng, pair, world, outcomes))
+    return int(draw(rng, pair, world, outcomes))
 
 
 @final
@@ -131,6 +132,29 @@ class World:
         self._sampling = sampling_arrays(model)
         self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
         self.t: int = t - 1
+        self._taken: tuple[int, int] | None = None
+
+    @property
+    def noise(self) -> dict[str, Label] | None:
+        """What was drawn at the last step, by name, in a world made by a `Mechanics`; else None.
+
+        The noises that are hidden by declaration are not among it: what is shown may be given to `Agent.observe`.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> coin = eq.Mechanics(lambda s, a, toss: (s, [toss]), 0, ["toss"], ["heads"], {"toss": [0, 1]})
+        >>> world = coin.model(toss=[0.0, 1.0]).world(seed=0)
+        >>> outcomes, state = world.step(0)
+        >>> world.noise
+        {'toss': 1}
+        """
+        laws, cases = self._model.laws, self._model.branch_case
+        if laws is None or cases is None or self._taken is None:
+            return None
+        pair, branch = self._taken
+        drawn = laws.noise_of(int(cases[branch]), pair)
+        return {name: value for name, value in drawn.items() if name not in laws.hidden}
 
     @property
     def space(self) -> Space:
@@ -161,7 +185,9 @@ class World:
                 f"an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
-        self.state = transition(self._sampling, self._rng, int(first) + chosen, outcomes)
+        branch = drawn_branch(self._sampling, self._rng, int(first) + chosen, outcomes)
+        self._taken = int(first) + chosen, branch
+        self.state = int(self._model.branch_next[branch])
         self.t += 1
         return outcomes, self.state
 

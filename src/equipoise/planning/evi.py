@@ -19,10 +19,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise._compile import kernel
 from equipoise._numbers import counted, real
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
-from equipoise.planning.kernels import iterate
+from equipoise.models.laws.laws import LawArrays
+from equipoise.planning.kernels import bounds_and_rewards, iterate
+from equipoise.planning.laws import LawWork, law_work
 
 SWEEP_LIMIT: Final = 1_000_000
 _ROUNDING: Final = 1e-9
@@ -51,6 +54,8 @@ class Workspace(NamedTuple):
         What a sweep makes of u.
     certificate : record
         What the last sweep certifies, of the type `CERTIFICATE`.
+    laws : LawWork or None
+        Those for known mechanics.
     """
 
     order: NDArray[np.int64]
@@ -59,10 +64,11 @@ class Workspace(NamedTuple):
     sorting: NDArray[np.int64]
     u_next: NDArray[np.float64]
     certificate: NDArray[np.void]
+    laws: LawWork | None
 
 
-def workspace(n_states: int) -> Workspace:
-    """Buffers for a planner on `n_states` states."""
+def workspace(n_states: int, laws: LawArrays | None = None) -> Workspace:
+    """Buffers for a planner on `n_states` states, with known mechanics or without."""
     return Workspace(
         order=np.zeros(n_states, dtype=np.int64),
         rank=np.zeros(n_states, dtype=np.int64),
@@ -70,6 +76,7 @@ def workspace(n_states: int) -> Workspace:
         sorting=np.zeros(n_states, dtype=np.int64),
         u_next=np.zeros(n_states),
         certificate=np.zeros(1, dtype=CERTIFICATE),
+        laws=None if laws is None else law_work(laws),
     )
 
 
@@ -182,10 +189,52 @@ def extended_value_iteration(
     own = Region._make(np.array(part) for part in region)
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
-    if not iterate(pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers):
+    if not iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers):
         raise not_converged(buffers, limit, relaxation)
     gain, span, sweeps = buffers.certificate[0].item()
     return Plan(policy, gain, start, span, sweeps)
+
+
+def plan_over_laws(
+    first_pair: NDArray[np.int64],
+    laws: LawArrays,
+    region: Region,
+    theta: NDArray[np.float64],
+    tolerance: float,
+    relaxation: float,
+    bias: NDArray[np.float64],
+) -> tuple[Plan, LawWork]:
+    """Plan optimistically over the laws of known mechanics, with what the planner made of it on the way.
+
+    Parameters
+    ----------
+    first_pair : int array
+        Where the pairs of each state begin.
+    laws : LawArrays
+        The mechanics.
+    region : Region
+        Of the units; not changed.
+    theta : float array
+        Whose reward (-theta).v is maximised.
+    tolerance, relaxation : float
+        As for `extended_value_iteration`.
+    bias : float array
+        Where to start.
+    """
+    policy = np.zeros(first_pair.size - 1, dtype=np.int64)
+    start, reward = bias.copy(), np.zeros(laws.rows.shape[0])
+    buffers = workspace(first_pair.size - 1, laws)
+    _prepare_laws(laws, theta, region, buffers, reward)
+    if not iterate(laws, first_pair, region, reward, tolerance, SWEEP_LIMIT, relaxation, start, policy, buffers):
+        raise not_converged(buffers, SWEEP_LIMIT, relaxation)
+    assert buffers.laws is not None
+    gain, span, sweeps = buffers.certificate[0].item()
+    return Plan(policy, gain, start, span, sweeps), buffers.laws
+
+
+@kernel
+def _prepare_laws(laws, theta, region, work, reward):  # type: ignore[no-untyped-def]
+    bounds_and_rewards(laws, theta, region, work, reward)
 
 
 def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:

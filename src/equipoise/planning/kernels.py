@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from equipoise._compile import inlined, kernel
+from equipoise.planning.laws import evaluate, row_rewards, spread_bounds
 
 _TIE = 1e-12
 _SHORT = 16
@@ -188,19 +189,39 @@ def inner_maximum(pair, region, u, work):
 
 
 @inlined
-def sweep(first_pair, region, reward, u, policy, work):
+def _prepare(laws, region, reward, u, work):
+    """What is worked out once for all pairs of a sweep: the order of the states, or the values of the graph."""
+    if laws is None:
+        rank_states(u, work)
+    else:
+        evaluate(laws, region, reward, u, work.laws)
+
+
+@inlined
+def _backup(laws, pair, region, reward, u, work):
+    """The optimistic value of a pair."""
+    if laws is None:
+        return reward[pair] + inner_maximum(pair, region, u, work)
+    else:  # noqa: RET505 - numba leaves out one branch by the type of `laws`
+        return work.laws.value[laws.root[pair]]
+
+
+@inlined
+def sweep(laws, first_pair, region, reward, u, policy, work):
     """One application of the optimistic Bellman operator, with the greedy policy.
+
+    `laws` are the `LawArrays` of known mechanics, or None for a table; numba compiles one of the two.
 
     An action replaces the best so far only when it is better by more than 1e-12 max(1, |best|): ties go
     to the lowest index, on every machine.
     """
-    rank_states(u, work)
+    _prepare(laws, region, reward, u, work)
     for s in range(u.shape[0]):
         top = -np.inf
         best = -np.inf
         choice = 0
         for pair in range(first_pair[s], first_pair[s + 1]):
-            value = reward[pair] + inner_maximum(pair, region, u, work)
+            value = _backup(laws, pair, region, reward, u, work)
             top = max(top, value)
             if best == -np.inf or value > best + _TIE * max(1.0, abs(best)):
                 best = value
@@ -210,7 +231,7 @@ def sweep(first_pair, region, reward, u, policy, work):
 
 
 @kernel
-def iterate(first_pair, region, reward, tolerance, limit, relaxation, u, policy, work):
+def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work):
     """Value iteration from `u` until the span of the last difference is at most `tolerance`.
 
     `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `work.certificate`
@@ -226,7 +247,7 @@ def iterate(first_pair, region, reward, tolerance, limit, relaxation, u, policy,
     for s in range(n_states):
         work.order[s] = s
     for count in range(1, limit + 1):
-        sweep(first_pair, region, reward, u, policy, work)
+        sweep(laws, first_pair, region, reward, u, policy, work)
         largest = -np.inf
         smallest = np.inf
         for s in range(n_states):
@@ -247,6 +268,16 @@ def iterate(first_pair, region, reward, tolerance, limit, relaxation, u, policy,
         for s in range(n_states):
             u[s] -= base
     return False
+
+
+@inlined
+def bounds_and_rewards(laws, theta, region, work, out):
+    """What a plan needs of a region besides itself: the optimistic reward of each pair, or each row of outcomes."""
+    if laws is None:
+        optimistic_rewards(theta, region.v_lo, region.v_hi, out)
+    else:
+        row_rewards(laws, theta, region, out)
+        spread_bounds(laws, region, work.laws)
 
 
 @kernel

@@ -23,6 +23,7 @@ from equipoise._numbers import SEEDS, counted, whole
 from equipoise._progress import progress_display
 from equipoise.agents.base import Agent
 from equipoise.errors import ParameterError, ProtocolError
+from equipoise.models.laws.observing import cases_of
 from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.simulation.checkpoints import checked_marks
@@ -180,8 +181,9 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
     steps = counted(steps, "steps", 1, _MOST_STEPS, error=ParameterError)
     if not isinstance(seed, np.random.SeedSequence):
         whole(seed, "seed", 0, SEEDS, error=ParameterError)
-    if model.space != agent.space:
-        raise ParameterError(f"agent: it was not made for this model: {agent.space.difference(model.space)}")
+    if model.space != agent.space.table:
+        raise ParameterError(f"agent: it was not made for this model: {agent.space.table.difference(model.space)}")
+    cases_of(model, agent.space)
     model.require_communicating()
     if agent.pending:
         raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")

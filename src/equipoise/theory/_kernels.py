@@ -197,7 +197,7 @@ def record(machine, rules, steps, truth, scratch, trace, looks, progress, rng, w
         for k in range(n_outcomes):
             trace.theta[row, k] = memory.theta[k]
         now = clock.time
-        reason = run(machine, rules, one, np.inf, rng, world)
+        reason = run(machine, rules, one, np.inf, rng, world, None)
         if clock.time == now:
             return reason
         pair = rules.first_pair[state] + memory.policy[state]

@@ -27,6 +27,11 @@ def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
     if not isinstance(agent, TocUCRL2):
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
     check_simulation(model, agent, steps, seed)
+    if agent.space.laws is not None:
+        raise ParameterError(
+            "agent: it was told the mechanics of its system; what is recorded here is of pairs, for an agent that "
+            "knows nothing of them: make it with model.space"
+        )
     midway = agent.machine.memory.clock["planned"][0] and agent.steps_left_in_phase() != 0
     region = agent.machine.region
     if midway and not region.first[-1] and not region.rest.any() and not region.radius.any():

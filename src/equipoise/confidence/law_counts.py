@@ -1,0 +1,85 @@
+"""Counting laws in the place of pairs: the same `Counts`, in which a unit is a row and a value is a successor.
+
+A law has finitely many values, so that its block has room for all of them from the beginning, and never moves.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._compile import inlined
+from equipoise.confidence.counts import Counts, add_outcome, count, no_counts
+from equipoise.models.laws.laws import Laws
+from equipoise.models.space import Space, sealed
+
+
+class Units(NamedTuple):
+    """What is counted, in the terms of a `Task`: pairs and states, or units and values.
+
+    Attributes
+    ----------
+    n_values, n_units : int
+        States and pairs of a table; values and units of laws.
+    known_mask : bool array, one a unit
+        Whether its mean outcomes need not be learnt.
+    known_outcomes : float array, units by outcomes
+        These.
+    """
+
+    n_values: int
+    n_units: int
+    known_mask: NDArray[np.bool_]
+    known_outcomes: NDArray[np.float64]
+
+
+def units_of(space: Space) -> Units:
+    """What is counted in a space."""
+    laws = space.laws
+    if laws is None:
+        return Units(space.n_states, space.n_pairs, space.known_mask, space.known_outcomes)
+    mask = np.arange(laws.n_units) < laws.arrays.learnt  # a law has no outcomes of its own
+    return Units(laws.arrays.n_values, laws.n_units, sealed(mask), sealed(np.zeros((laws.n_units, space.n_outcomes))))
+
+
+def nothing_counted(space: Space) -> Counts:
+    """Nothing seen yet in a space."""
+    if space.laws is None:
+        return no_counts(space.n_pairs, space.n_outcomes)
+    return _no_law_counts(space.laws, space.n_outcomes)
+
+
+def _no_law_counts(laws: Laws, n_outcomes: int) -> Counts:
+    sizes = np.zeros(laws.n_units, dtype=np.int64)
+    sizes[: laws.arrays.learnt] = np.diff(laws.arrays.first_value)[: laws.arrays.learnt]
+    counts = no_counts(laws.n_units, n_outcomes)
+    counts.block_first[:] = np.cumsum(sizes) - sizes
+    counts.block_capacity[:] = sizes
+    total = int(sizes.sum())
+    counts.pool["used"], counts.pool["largest"], counts.pool["moved"] = total, max([0, *sizes.tolist()]), 0
+    return counts._replace(pool_state=np.zeros(total, dtype=np.int64), pool_count=np.zeros(total, dtype=np.int64))
+
+
+@inlined
+def values_of(laws, n_states):
+    """How many successors a unit can have: states, or values of a law."""
+    if laws is None:
+        return n_states
+    else:  # noqa: RET505 - numba leaves out one branch by the type of `laws`
+        return laws.n_values
+
+
+@inlined
+def count_case(laws, counts, outcome, case):
+    """Count what is seen in a case: a value of each law that is seen, and outcomes whose means are unknown."""
+    for i in range(laws.seen_first[case], laws.seen_first[case + 1]):
+        count(counts, laws.seen_unit[i], laws.seen_value[i])
+    unit = laws.outcome_unit[case]
+    if unit >= 0:
+        counts.fresh[unit] += 1
+        for k in range(outcome.shape[0]):
+            add_outcome(counts, unit, k, outcome[k])

@@ -1,0 +1,297 @@
+r"""A system whose mechanics are known and whose laws are not.
+
+Someone who runs a shop knows how stock moves; what is unknown is the demand. A `Mechanics` is made of a function
+``step(state, action, demand=...) -> (next_state, outcomes)``, in plain Python, and of what is drawn at a step: noises
+with finite supports. It is evaluated once for everything that can happen. ``mechanics.space`` is then what an agent
+knows: everything but the laws of the noises. ``mechanics.model(demand=[...])`` is a world in which they are given.
+
+Which law a noise has may depend on the state and the action, through ``law(noise, state, action)``: a label. Noises
+with equal labels have the same law, and what is seen of it in one pair holds for all.
+
+Several noises are drawn one after the other, in the order in which they are named, and independently. An optimistic
+plan may choose the law of a later one anew for each value of an earlier one. That only enlarges the set of models that
+it looks at, so that optimism holds; docs/mechanics.md has what it costs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equipoise._types import Index, Vector
+from equipoise._words import nearest
+from equipoise.errors import ModelError
+from equipoise.models._checks import checked_integer, checked_list, checked_numbers
+from equipoise.models._label_rows import Label, distinct
+from equipoise.models.branches import SUM_TOLERANCE, Branches
+from equipoise.models.labels import Labels
+from equipoise.models.laws.assembling import Drawn, assembled, law_name, listed
+from equipoise.models.laws.evaluating import Noise, Step, Table, evaluated
+from equipoise.models.model import Model
+from equipoise.models.space import Space, pairs_of
+
+Probabilities = ArrayLike | Mapping[Any, float]
+_LIMIT: Final = 1_000_000
+
+
+@final
+class Mechanics:
+    """Known steps, unknown laws.
+
+    Parameters
+    ----------
+    step : callable
+        ``step(state, action, **noise)`` returns the next state, and the outcomes as a sequence or by name. It may
+        depend on nothing but its arguments.
+    start : hashable
+        The first state: any label.
+    actions : iterable, or callable
+        The labels of the actions of all states, or a function of the state that returns those of it.
+    outcomes : sequence of str
+        The names of the outcomes.
+    noises : mapping
+        What is drawn at a step, in the order in which it is drawn: the values that each can have, by name.
+    law : callable, optional
+        ``law(noise, state, action)`` returns a label for the law that a noise has there. None: one for all.
+    given : mapping, optional
+        Laws that are known, as for `model`; the others are learnt.
+    hidden : sequence of str
+        Noises that are not seen, but inferred from the next state, the outcomes, and the noises that are.
+    states : iterable, optional
+        All states. None: those that are found from the start.
+    limit : int
+        How many states may be found.
+    progress : bool, optional
+        Whether to show how far the evaluation is; by default on a terminal, when it takes longer than a second.
+
+    Attributes
+    ----------
+    space : Space
+        What an agent knows.
+    labels : Labels
+        Of states, actions and outcomes.
+    laws : dict
+        The labels of the laws of each noise; [None] for one that has only one.
+
+    Raises
+    ------
+    ModelError
+        Naming the state, the action and the noise for which something is wrong.
+
+    Examples
+    --------
+    A shop with room for three. It may order one, which comes after the customers.
+
+    >>> def step(stock, order, demand):
+    ...     sold = min(stock, demand)
+    ...     return min(3, stock - sold + order), [sold / demand if demand else 1.0, 1.0 - (stock - sold) / 3]
+    >>> shop = Mechanics(step, start=3, actions=[0, 1], outcomes=["fill", "low stock"], noises={"demand": range(3)})
+    >>> shop
+    Mechanics(4 states, 8 pairs, 2 outcomes, start=3; laws: demand)
+    >>> shop.model(demand=[0.5, 0.25, 0.25]).means[0].tolist()
+    [1.0, 0.25]
+    """
+
+    def __init__(
+        self,
+        step: Step,
+        start: Label,
+        actions: Iterable[Label] | Callable[[Any], Iterable[Label]],
+        outcomes: Sequence[str],
+        noises: Mapping[str, Iterable[Label]],
+        law: Callable[[str, Any, Any], Label] | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        hidden: Sequence[str] = (),
+        states: Iterable[Label] | None = None,
+        limit: int = _LIMIT,
+        progress: bool | None = None,
+    ) -> None:
+        if not callable(step):
+            raise ModelError(f"step: got {step!r}; a function of state, action and noises is needed")
+        names = [str(name) for name in distinct(outcomes, "outcomes")]
+        drawn = _checked_noises(noises)
+        offered = actions if callable(actions) else checked_list(actions, "actions")
+        limit = checked_integer(limit, "limit", 1)
+        table = evaluated(step, start, offered, names, drawn, states, limit, progress)
+        self._table = table
+        self._noises = drawn
+        self._law_labels, self._law_of = _laws_of(law, table, drawn)
+        self.laws: dict[str, list[Label]] = {
+            noise.name: list(labels) for noise, labels in zip(drawn, self._law_labels, strict=True)
+        }
+        self._given = self._checked_laws(given or {}, "given")
+        offered_labels: list[Sequence[Label]] = [list(row) for row in table.actions]
+        self.labels = Labels(states=table.states, actions=offered_labels, outcomes=names)
+        self._first_pair = pairs_of(len(row) for row in table.actions)
+        self._hidden = _checked_hidden(hidden, drawn)
+        n_pairs, n_outcomes = table.next.shape[0], len(names)
+        self.space: Space = Space.of_arrays(
+            self._first_pair,
+            table.start,
+            np.zeros(n_pairs, np.bool_),
+            np.zeros((n_pairs, n_outcomes)),
+            self.labels,
+            assembled(Drawn(table, drawn, self._law_labels, self._law_of, self._given, self._hidden)),
+        )
+
+    # -- worlds ------------------------------------------------------------------------------------------------
+
+    def model(self, **laws: Any) -> Model:
+        """Return a world in which the laws are these.
+
+        Parameters
+        ----------
+        **laws
+            By the name of the noise: the probabilities of its values, in their order or by value. For a noise with
+            several laws, a mapping from their labels to such. Laws given to the constructor need not be repeated.
+
+        Raises
+        ------
+        ModelError
+            When one is missing, unknown, or no distribution.
+
+        Examples
+        --------
+        >>> def step(place, walk, slip):
+        ...     return (place + (1 if walk and not slip else 0)) % 3, [float(place == 0)]
+        >>> ring = Mechanics(step, 0, [False, True], ["home"], {"slip": [False, True]}, given={"slip": {True: 0.25}})
+        >>> ring.model().transitions().toarray()[1].tolist()
+        [0.25, 0.75, 0.0]
+        >>> ring.model(slip=[0.5, 0.5]).transitions().toarray()[1].tolist()
+        [0.5, 0.5, 0.0]
+        """
+        given = self._given | self._checked_laws(laws, "model")
+        for noise, labels in zip(self._noises, self._law_labels, strict=True):
+            for label in labels:
+                if (noise.name, label) not in given:
+                    raise ModelError(f"model: the law of {law_name(noise.name, label, labels)} is missing")
+        chances = self._chances(given)
+        return self._world(chances)
+
+    def _world(self, chances: Vector) -> Model:
+        table = self._table
+        taken = chances > 0.0
+        first = np.concatenate([[0], np.cumsum(taken.sum(axis=1))]).astype(np.int64)
+        branches = Branches(
+            first_pair=self._first_pair,
+            first=first,
+            probability=chances[taken],
+            next=table.next[taken],
+            row=table.row[taken],
+            rows=table.rows,
+        )
+        model = Model.from_parts(branches, table.start, "none", (), self.labels)
+        return replace(model, laws=self.space.laws, branch_case=np.flatnonzero(taken.ravel()).astype(np.int64))
+
+    def _chances(self, given: Mapping[tuple[str, Label], Vector]) -> Vector:
+        """The probability of every combination of noises, one row a pair."""
+        P, N = self._table.next.shape
+        chances = np.empty((P, N))
+        which, inverse = np.unique(self._law_of, axis=0, return_inverse=True)
+        for i, row in enumerate(which):
+            joint = np.ones(1)
+            for noise, labels, number in zip(self._noises, self._law_labels, row, strict=True):
+                joint = np.multiply.outer(joint, given[noise.name, labels[number]]).ravel()
+            chances[inverse.ravel() == i] = joint
+        return chances
+
+    # -- laws --------------------------------------------------------------------------------------------------
+
+    def _checked_laws(self, laws: Mapping[str, Any], name: str) -> dict[tuple[str, Label], Vector]:
+        """Distributions by noise and label."""
+        if not isinstance(laws, Mapping):
+            raise ModelError(f"{name}: got {laws!r}; a mapping from noises to probabilities is needed")
+        by_name = {noise.name: (noise, labels) for noise, labels in zip(self._noises, self._law_labels, strict=True)}
+        checked: dict[tuple[str, Label], Vector] = {}
+        for noise_name, content in laws.items():
+            if noise_name not in by_name:
+                known = ", ".join(by_name)
+                raise ModelError(
+                    f"{name}: there is no noise {noise_name!r}{nearest(str(noise_name), list(by_name))}; "
+                    f"the noises are {known}"
+                )
+            noise, labels = by_name[noise_name]
+            if tuple(labels) == (None,):
+                checked[noise_name, None] = _distribution(content, noise, f"{name}, {noise_name}")
+                continue
+            if not isinstance(content, Mapping):
+                raise ModelError(
+                    f"{name}, {noise_name}: it has {len(labels)} laws, {listed(labels)}; a mapping from these labels "
+                    "to probabilities is needed"
+                )
+            for label, probabilities in content.items():
+                if label not in labels:
+                    raise ModelError(f"{name}, {noise_name}: there is no law {label!r}; they are {listed(labels)}")
+                checked[noise_name, label] = _distribution(probabilities, noise, f"{name}, {noise_name}, {label!r}")
+        return checked
+
+    def __repr__(self) -> str:
+        laws = ", ".join(law_name(n, label, labels) for n, labels in self.laws.items() for label in labels)
+        space = self.space
+        size = f"{space.n_states} states, {space.n_pairs} pairs, {space.n_outcomes} outcomes"
+        return f"Mechanics({size}, start={self.labels.state(space.start)!r}; laws: {laws})"
+
+
+def _checked_noises(noises: Any) -> tuple[Noise, ...]:
+    if not isinstance(noises, Mapping):
+        raise ModelError(f"noises: got {noises!r}; a mapping from names to values is needed")
+    checked: list[Noise] = []
+    for name, values in noises.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ModelError(f"noises: got the name {name!r}; it is an argument of step, and must be a name")
+        checked.append(Noise(name, distinct(values, f"noises, {name}")))
+    return tuple(checked)
+
+
+def _checked_hidden(hidden: Any, noises: Sequence[Noise]) -> tuple[str, ...]:
+    names = checked_list(hidden, "hidden")
+    known = [noise.name for noise in noises]
+    for name in names:
+        if name not in known:
+            raise ModelError(f"hidden: there is no noise {name!r}{nearest(str(name), known)}; they are {listed(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def _laws_of(
+    law: Callable[[str, Any, Any], Label] | None, table: Table, noises: Sequence[Noise]
+) -> tuple[list[tuple[Label, ...]], Index]:
+    """The labels of the laws of each noise, and for each pair which of them it has."""
+    pairs = [(state, action) for state, offered in zip(table.states, table.actions, strict=True) for action in offered]
+    numbers = np.zeros((len(pairs), len(noises)), dtype=np.int64)
+    if law is None:
+        return [(None,)] * len(noises), numbers
+    found: list[dict[Label, int]] = [{} for _ in noises]
+    for (p, (state, action)), (j, noise) in itertools.product(enumerate(pairs), enumerate(noises)):
+        place = f"law, {noise.name}, state {state!r}, action {action!r}"
+        try:
+            label = law(noise.name, state, action)
+            numbers[p, j] = found[j].setdefault(label, len(found[j]))
+        except Exception as error:
+            raise ModelError(f"{place}: it raised {type(error).__name__}: {error}") from error
+    return [tuple(labels) for labels in found], numbers
+
+
+def _distribution(content: Any, noise: Noise, name: str) -> Vector:
+    """The probabilities of the values of a noise, in their order."""
+    if isinstance(content, Mapping):
+        for value in content:
+            if value not in noise.support:
+                raise ModelError(f"{name}: {value!r} is not one of its values, {listed(noise.support)}")
+        chances = [content.get(value) for value in noise.support]
+        missing = [i for i, chance in enumerate(chances) if chance is None]
+        if len(missing) == 1:  # what is left
+            chances[missing[0]] = 1.0 - sum(float(chance) for chance in chances if chance is not None)
+        content = [0.0 if chance is None else chance for chance in chances]
+    vector = checked_numbers(content, name, len(noise.support), "value")
+    for value, chance in zip(noise.support, vector, strict=True):
+        if not 0.0 <= chance <= 1.0:
+            raise ModelError(f"{name}, {value!r}: the probability is {chance}; it must lie in [0, 1]")
+    if abs(vector.sum() - 1.0) > SUM_TOLERANCE:
+        raise ModelError(f"{name}: the probabilities sum to {vector.sum()}; they must sum to 1")
+    return vector
