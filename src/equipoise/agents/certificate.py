@@ -12,11 +12,7 @@ allows (`planning.response`). As gain(theta) >= (-theta).z_j, the largest g over
 and minus a supergradient of g at the best mixture is the theta of the next plan: the method of cutting planes. It stops
 when the bound is within a ten-thousandth of itself (or of 1, if that is more) of `lower`, or the effort is spent.
 
-Where the slack comes from. With x~ the long run of the plan's optimistic model, u its bias, v^ and p^ the estimates,
-
-    gain - sum over s of x~(s) [(-theta).v^ + p^.u - u(s)]  =  sum over s of x~(s) [(-theta).(v~ - v^) + (p~ - p^).u],
-
-one term for each outcome and one for the transitions of each pair: what the uncertainty about it adds to the bound.
+Where the slack comes from is in `slack`.
 """
 
 from __future__ import annotations
@@ -27,15 +23,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 import numpy as np
 
 from equipoise._numbers import whole
-from equipoise._types import Index, Vector
+from equipoise._types import Vector
 from equipoise.agents.proof import ROUNDING
+from equipoise.agents.slack import slack_of
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
 from equipoise.errors import ParameterError
-from equipoise.models.labels import as_column
 from equipoise.models.model import Space
-from equipoise.planning.evi import Plan, extended_value_iteration
-from equipoise.planning.response import Response, response
+from equipoise.planning.believing import Belief, believed
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
 
 _CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
 _MOST_EFFORT: Final = 1000
-_POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
 class Grounds(NamedTuple):
@@ -73,13 +67,13 @@ class Bound(NamedTuple):
         g*(theta) + gain.
     theta : float array
         By which.
-    plan : Plan
-        Whose gain it is.
+    belief : Belief
+        The plan whose gain it is, and the model that it believes in.
     """
 
     value: float
     theta: Vector
-    plan: Plan
+    belief: Belief
 
 
 @final
@@ -106,8 +100,9 @@ class Certificate:
     outcomes : tuple of str
         The names of the outcomes.
     slack : polars.DataFrame
-        Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome, or
-        "transitions"), `visits` of the pair, and `adds`, what it adds to the bound under the present regions.
+        Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome,
+        "transitions", or the name of a law), `visits` of the pair or of the law, and `adds`, what it adds to the bound
+        under the present regions.
 
     Examples
     --------
@@ -150,6 +145,41 @@ class Certificate:
         )
 
 
+def certified(
+    grounds: Grounds, bound: Bound, reward: Reward, *, achieved: float, probability: float, t: int, proven_at: int
+) -> Certificate:
+    """The certificate of a bound.
+
+    Parameters
+    ----------
+    grounds : Grounds
+        What it rests on.
+    bound : Bound
+        The bound.
+    reward : Reward
+        g.
+    achieved : float
+        g of the average outcomes.
+    probability : float
+        With which the regions hold.
+    t : int
+        Steps taken.
+    proven_at : int
+        When the bound was proven.
+    """
+    return Certificate(
+        best_possible=bound.value,
+        achieved=achieved,
+        probability=probability,
+        t=t,
+        theta=bound.theta,
+        proven_at=proven_at,
+        reward=reward,
+        outcomes=tuple(grounds.space.outcome_names()),
+        slack=slack_of(grounds.space, grounds.counts, grounds.region, bound.belief),
+    )
+
+
 def best_bound(
     grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, effort: int, relaxation: float, bias: Vector
 ) -> Bound:
@@ -177,11 +207,11 @@ def best_bound(
     columns: list[Vector] = []
     best = bound
     for _ in range(effort):
-        columns.append(_believed(grounds, bound).column)
+        columns.append(bound.belief.response.column)
         lower, theta = _master(reward, np.array(columns))
         if best.value - lower <= _CLOSE * max(abs(best.value), 1.0):
             break
-        bound = _planned(grounds, reward, theta, tolerance, relaxation, bound.plan.bias)
+        bound = _planned(grounds, reward, theta, tolerance, relaxation, bound.belief.plan.bias)
         best = min(best, bound, key=lambda each: each.value)
     return best
 
@@ -189,17 +219,10 @@ def best_bound(
 def _planned(
     grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, relaxation: float, bias: Vector
 ) -> Bound:
-    region = grounds.region
-    optimistic = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1)
-    plan = extended_value_iteration(
-        grounds.space.first_pair, region, optimistic, tolerance, relaxation=relaxation, bias=bias
-    )
+    belief = believed(grounds.space, grounds.region, theta, tolerance, relaxation, bias)
+    plan = belief.plan
     rounding = ROUNDING * (1.0 + float(plan.bias.max() - plan.bias.min()))
-    return Bound(reward.conjugate_bound(theta) + plan.gain + rounding, theta, plan)
-
-
-def _believed(grounds: Grounds, bound: Bound) -> Response:
-    return response(grounds.space.first_pair, grounds.region, bound.theta, bound.plan.bias, bound.plan.policy)
+    return Bound(reward.conjugate_bound(theta) + plan.gain + rounding, theta, belief)
 
 
 def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
@@ -216,59 +239,3 @@ def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
     multiplier = np.asarray(link.dual_value, dtype=np.float64)
     candidates = [multiplier, -multiplier, -reward.gradient(mixture)]
     return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))
-
-
-def slack_of(grounds: Grounds, bound: Bound) -> polars.DataFrame:
-    """What the uncertainty about each outcome and the transitions of each pair adds to the bound, most first.
-
-    Parameters
-    ----------
-    grounds : Grounds
-        What is known.
-    bound : Bound
-        Of what the slack is.
-    """
-    import polars
-
-    space, counts, region = grounds
-    believed = _believed(grounds, bound)
-    pairs, share = believed.pairs, believed.share
-    visits = (counts.visits + counts.fresh)[pairs]
-    seen = visits > 0
-    middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
-    means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
-    known = space.known_mask[pairs]
-    means[known] = space.known_outcomes[pairs][known]
-    means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
-    of_outcomes = share[:, None] * -bound.theta * (believed.outcomes - means)
-    bias = bound.plan.bias
-    of_transitions = share * (believed.chain @ bias - _estimated(counts, region, pairs, bias))
-    adds = np.column_stack([of_outcomes, of_transitions])
-    states, sources = np.nonzero(adds > 0.0)
-    labels, names = space.labels, [*space.outcome_names(), "transitions"]
-    actions = (pairs - space.first_pair[:-1])[states]
-    frame = polars.DataFrame(
-        {
-            "state": as_column([labels.state(s) for s in states.tolist()]),
-            "action": as_column([labels.action(s, a) for s, a in zip(states.tolist(), actions.tolist(), strict=True)]),
-            "source": [names[k] for k in sources],
-            "visits": visits[states],
-            "adds": adds[states, sources],
-        }
-    )
-    return frame.sort("adds", descending=True)
-
-
-def _estimated(counts: Counts, region: Region, pairs: Index, bias: Vector) -> Vector:
-    """p^.u of each pair; p.u of one whose region is a point; of one never seen, the mean of u."""
-    estimates = np.full(pairs.size, bias.mean())
-    for i, pair in enumerate(pairs.tolist()):
-        part = slice(region.first[pair], region.first[pair + 1])
-        if region.radius[pair] == 0.0 and region.lo[part].sum() >= 1.0 - _POINT:
-            estimates[i] = region.lo[part] @ bias[region.successor[part]]
-            continue
-        block = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
-        numbers = counts.pool_count[block]
-        if numbers.sum() > 0:
-            estimates[i] = numbers @ bias[counts.pool_state[block]] / numbers.sum()
-    return estimates

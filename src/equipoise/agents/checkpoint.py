@@ -4,6 +4,7 @@ Saving at any moment, even between `act` and `observe`, loading and going on giv
 stopping: all that decides what comes next is in the file. Its header holds
 
     start, labels            of the space
+    laws                     of its mechanics, if these are known
     reward, agent            what the agent was made of, in the words of `_component`
     memory                   what `Agent.memory` gave: plain data, with {"array": name} in the place of arrays
 
@@ -32,6 +33,7 @@ from equipoise.agents.restoring import array_in, require
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import ContractError, EquipoiseError, FileError, RewardError
 from equipoise.models.labels import Labels
+from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model, Space
 from equipoise.rewards.base import Reward
 from equipoise.rewards.custom import Custom
@@ -43,7 +45,7 @@ Arrays = dict[str, NDArray[Any]]
 KIND: Final = "agent"
 VERSION: Final = 3
 _SPACE: Final = ("first_pair", "known_mask", "known_outcomes")
-_FIELDS: Final = ("start", "labels", "reward", "agent", "memory")
+_FIELDS: Final = ("start", "labels", "laws", "reward", "agent", "memory")
 _CLOSE: Final = 1e-9  # how far a Custom reward given at loading may be from the values that were saved
 
 
@@ -87,6 +89,11 @@ def load_agent(kind: type[_A], path: str | os.PathLike[str], reward: Reward | No
 
 def _packed(agent: Agent) -> tuple[Header, Arrays]:
     arrays: Arrays = {f"space.{name}": getattr(agent.space, name) for name in _SPACE}
+    laws = agent.space.laws
+    mechanics: Header = {}
+    if laws is not None:
+        mechanics, parts = laws.stored()
+        arrays |= {f"laws.{name}": part for name, part in parts.items()}
     arrays["clock"], arrays["total"] = clock_numbers(agent._clock), agent._total
     convert = _keeping(arrays)
     if isinstance(agent.reward, Custom):
@@ -96,6 +103,7 @@ def _packed(agent: Agent) -> tuple[Header, Arrays]:
     header: Header = {
         "start": agent.space.start,
         "labels": agent.space.labels.stored(),
+        **({"laws": mechanics} if laws is not None else {}),
         "reward": reward,
         "agent": described(agent, convert),
         "memory": _without_arrays(_memory_of(agent), arrays, "memory", type(agent).__name__),
@@ -196,7 +204,13 @@ def _space_in(header: Header, arrays: Arrays) -> Space:
     )
     require(sound, "its space is damaged")
     start = whole(header["start"], "start", 0, first_pair.size - 2, error=FileError)
-    return Space.of_arrays(first_pair, start, known, outcomes, Labels.from_stored(header.get("labels") or {}))
+    laws = None
+    if "laws" in header:
+        parts = {name[len("laws.") :]: part for name, part in arrays.items() if name.startswith("laws.")}
+        laws = Laws.from_stored(header["laws"], parts, first_pair.size - 1, int(first_pair[-1]))
+        require(laws.arrays.rows.shape[1] == outcomes.shape[1], "its laws are of another space")
+    labels = Labels.from_stored(header.get("labels") or {})
+    return Space.of_arrays(first_pair, start, known, outcomes, labels, laws)
 
 
 def _without_arrays(value: Any, arrays: Arrays, where: str, agent: str) -> Any:

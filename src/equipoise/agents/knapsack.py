@@ -197,6 +197,8 @@ class KnapsackAgent(Agent):
         """
 
         def check(counts: Counts) -> None:
+            if self.space.laws is not None:
+                return  # a row in which a null action does something is refused by the mechanics
             for state, action in enumerate(self.null_actions.tolist()):
                 pair = self.space.pair(state, action)
                 if counts.sums[pair].any():
@@ -243,7 +245,8 @@ class KnapsackAgent(Agent):
         if action == self.null_actions[state] and outcomes.any():
             raise self._not_null(state, outcomes)
         if self._inner.pending:
-            self._inner.observe(outcomes, next_state)
+            with self._inner.exclusive():
+                self._inner.take_in(outcomes, next_state, self._case)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
         """Move the clock; the inner agent keeps the sums, to which null actions add nothing."""
@@ -320,11 +323,20 @@ def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[n
                 f"null_actions: {space.name_pair(pair)} is known to have the outcomes "
                 f"{space.known_outcomes[pair].tolist()}; a null action must yield and consume nothing"
             )
+        if space.laws is not None and space.laws.noises:
+            cases = slice(space.laws.first_case[pair], space.laws.first_case[pair + 1])
+            if space.laws.arrays.rows[space.laws.case_row[cases]].any():
+                raise ParameterError(
+                    f"null_actions: {space.name_pair(pair)} yields or consumes something by its mechanics; a null "
+                    "action must do neither"
+                )
     return np.array(given, dtype=np.int64)
 
 
 def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
     """The same space, in which the outcomes of null actions are known to be zero."""
+    if space.laws is not None:
+        return space  # its mechanics say so
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
     return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)

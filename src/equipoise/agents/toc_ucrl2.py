@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from equipoise._compile import once
 from equipoise._numbers import MOST, real
 from equipoise.agents.base import Agent, check_kind
-from equipoise.agents.certificate import Certificate, Grounds, best_bound, slack_of
+from equipoise.agents.certificate import Certificate, Grounds, best_bound, certified
 from equipoise.agents.clock import clock_fits, clock_numbers
 from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
 from equipoise.agents.kernels import observe_once, ready, run
@@ -63,6 +63,7 @@ from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import Counts, enlarged, forget
 from equipoise.confidence.fill import kernel_address, numbers_of, region_of
 from equipoise.confidence.law_counts import nothing_counted, units_of
+from equipoise.confidence.law_intervals import law_table
 from equipoise.confidence.region import empty_region
 from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
 from equipoise.models.bandit import bandit
@@ -80,6 +81,9 @@ from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import dual
 from equipoise.rewards.quadratic import Quadratic
+
+if TYPE_CHECKING:
+    import polars
 
 # The names of arrays in files, where they are not those of the fields.
 _IN_FILES: Final = {"pool": "end", "block_capacity": "block_room", "oracle": "slope"}
@@ -226,7 +230,10 @@ class TocUCRL2(Agent):
 
     @property
     def visits(self) -> NDArray[np.int64]:
-        """How often each pair was visited (since the last restart, under `Doubling` with fresh counts)."""
+        """How often each pair was visited (since the last restart, under `Doubling` with fresh counts).
+
+        With known mechanics, how often each law was seen, in the order of ``space.laws.names``.
+        """
         return self._machine.counts.visits + self._machine.counts.fresh
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -296,6 +303,36 @@ class TocUCRL2(Agent):
         """
         with self.exclusive():
             return self._certified(effort)
+
+    def laws(self) -> polars.DataFrame:
+        """What it knows of each law of its mechanics: estimates, and the intervals of its regions.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a value of each law: law, value, visits of the law, seen, estimate, low, high.
+
+        Raises
+        ------
+        ProtocolError
+            When the agent was told no mechanics.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> coin = eq.Mechanics(lambda s, a, toss: (s, [toss]), 0, ["toss"], ["heads"], {"toss": [0, 1]})
+        >>> agent = eq.recommended(coin.space, eq.rewards.Linear([1.0]))
+        >>> run = eq.simulate(coin.model(toss=[0.25, 0.75]), agent, 1000, seed=1)
+        >>> table = agent.laws()
+        >>> table["value"].to_list(), table["seen"].sum(), table["low"][1] < 0.75 < table["high"][1]
+        (['0', '1'], 1000, True)
+        """
+        if self.space.laws is None:
+            raise ProtocolError("laws: the agent was told no mechanics; make it with the space of an eq.Mechanics")
+        with self.exclusive():
+            tau = self.t - self._rules.tau_origin
+            region = region_of(self.confidence, self.space, self._machine.counts, tau, self._rules.delta)
+            return law_table(self.space.laws, self._machine.counts, region)
 
     # -- what happened elsewhere ----------------------------------------------------------------------
 
@@ -630,21 +667,20 @@ class TocUCRL2(Agent):
         tolerance = _SHARPER * self._rules.tolerance * float(tau) ** self._rules.tolerance_power
         bound = best_bound(grounds, reward, memory.theta.copy(), tolerance, effort, self._rules.relaxation, memory.bias)
         earlier = math.inf if moving else float(proof.bound[0])
-        best, theta, when = bound.value, bound.theta, self.t
-        if earlier <= best:
-            best, theta, when = earlier, proof.theta.copy(), int(proof.time[0])
+        when = self.t
+        if earlier <= bound.value:
+            bound = bound._replace(value=earlier, theta=proof.theta.copy())
+            when = int(proof.time[0])
         elif not moving:
-            proof.bound[0], proof.time[0], proof.theta[:] = best, when, theta
-        return Certificate(
-            best_possible=best,
+            proof.bound[0], proof.time[0], proof.theta[:] = bound.value, when, bound.theta
+        return certified(
+            grounds,
+            bound,
+            reward,
             achieved=reward.value(self.average) if steps else math.nan,
             probability=1.0 - self.delta if self.confidence.learning else 1.0,
             t=steps,
-            theta=theta,
             proven_at=when,
-            reward=reward,
-            outcomes=tuple(self.space.outcome_names()),
-            slack=slack_of(grounds, bound),
         )
 
     def _proving(self, step: OracleKernel) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from equipoise._compile import kernel
 from equipoise._types import Vector
 from equipoise.confidence.counts import Counts, add_outcome, count, enlarged, pool_is_full
+from equipoise.confidence.law_counts import count_case
 from equipoise.models.log import Batch, Source, read_log
 from equipoise.models.space import Space
 
@@ -27,6 +28,12 @@ def _count_rows(counts, pair, outcomes, next_state, first):
             add_outcome(counts, pair[i], k, outcomes[i, k])
         count(counts, pair[i], next_state[i])
     return pair.shape[0]
+
+
+@kernel
+def _count_cases(laws, counts, outcomes, case):
+    for i in range(case.shape[0]):
+        count_case(laws, counts, outcomes[i], case[i])
 
 
 def absorbed(counts: Counts, log: Source, space: Space) -> tuple[Counts, int, Vector]:
@@ -47,8 +54,11 @@ def absorbed(counts: Counts, log: Source, space: Space) -> tuple[Counts, int, Ve
     def take(batch: Batch) -> None:
         nonlocal copy, total
         total = total + batch.outcomes.sum(axis=0)
+        if space.laws is not None:
+            _count_cases(space.laws.arrays, copy, batch.outcomes, batch.case)
+            return
         done = 0
-        while (done := _count_rows(copy, *batch, done)) < batch.pair.size:
+        while (done := _count_rows(copy, batch.pair, batch.outcomes, batch.next_state, done)) < batch.pair.size:
             copy = enlarged(copy)
 
     rows = read_log(log, space, take)

@@ -80,7 +80,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
             listed += 1
         region.first[pair + 1] = listed
         region.rest[pair] = 1.0
-        if n > 0.0:
+        if counts.block_used[pair] > 0:  # outcomes alone may be seen where they are counted apart from transitions
             rest = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
             if missing != 0:
                 seen, since = float(counts.block_used[pair]), n - float(counts.latest[pair])

@@ -12,8 +12,9 @@ import numpy as np
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import no_counts
 from equipoise.confidence.fill import region_of
+from equipoise.confidence.law_counts import nothing_counted
+from equipoise.confidence.law_intervals import law_table
 from equipoise.models.labels import as_column
 from equipoise.models.log import Source
 from equipoise.models.space import Space
@@ -41,7 +42,8 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     -------
     polars.DataFrame
         One row an outcome and one a successor that was seen, of each pair: state, action, `what` (the outcome, or the
-        next state after an arrow), visits of the pair, estimate, low, high.
+        next state after an arrow), visits of the pair, estimate, low, high. Where mechanics are known, one row a value
+        of each law: law, value, visits of the law, seen, estimate, low, high.
 
     Examples
     --------
@@ -55,8 +57,10 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     import polars
 
     rule = Adaptive() if confidence is None else confidence
-    counts, rows, _ = absorbed(no_counts(space.n_pairs, space.n_outcomes), log, space)
+    counts, rows, _ = absorbed(nothing_counted(space), log, space)
     region = region_of(rule, space, counts, rows + 1, delta)
+    if space.laws is not None:
+        return law_table(space.laws, counts, region)
     visits = counts.visits + counts.fresh
     names = space.outcome_names()
     pairs: list[int] = []

@@ -94,6 +94,10 @@ class Known(Confidence):
     def check(self, space: Space) -> None:
         """The space must be that of the model."""
         own = self.model.space
+        if space.laws is not None:
+            raise ParameterError(
+                "Known: the agent was told mechanics; one that knows the model is made with model.space"
+            )
         if (own.n_actions, own.n_outcomes) != (space.n_actions, space.n_outcomes):
             raise ParameterError(
                 f"Known: its model has {own.n_states} states, {own.n_pairs} pairs and {own.n_outcomes} outcomes; "

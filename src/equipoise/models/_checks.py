@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from equipoise._numbers import real, whole
 from equipoise.errors import ModelError
 
+SUM_TOLERANCE: Final = 1e-9  # by how much the probabilities of a distribution may miss 1
 _LARGEST: Final = 10**9  # of anything that a world is made of
 
 

@@ -6,17 +6,18 @@ taken with probability ``probability[j]``, leads to ``next[j]``, and its outcome
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
+from equipoise.models._checks import SUM_TOLERANCE
 from equipoise.models.labels import Labels
 from equipoise.models.space import pairs_of
 
-SUM_TOLERANCE: Final = 1e-9  # by how much the probabilities of a pair may miss 1
+__all__ = ["SUM_TOLERANCE", "Branches", "check_actions"]
 
 
 class Branches(NamedTuple):

@@ -3,8 +3,9 @@
 A row says: in this `state` this `action` was taken, with these outcomes (one column each, under their labels, or
 outcome_0, outcome_1, ...), and it led to `next_state`. States and actions are given by their labels, or by their
 numbers. Where the labels are whole numbers themselves, a whole number is a label, unless there is a column state_label
-beside it, as in the `trace` of a run. The order of the rows matters to nobody but the reader; other columns are left
-alone.
+beside it, as in the `trace` of a run. Where mechanics are known, there is a column for each noise that is seen; it may
+be left out if states and outcomes determine the noise. The order of the rows matters to nobody but the reader; other
+columns are left alone.
 
 A log is a polars or pandas frame, or the path of a Parquet or CSV file. A file is read a million rows at a time, so
 that it need not fit into memory. Rows that cannot have happened are counted, all of them, and refused with their
@@ -22,8 +23,9 @@ import numpy as np
 
 from equipoise._types import Index, Vector
 from equipoise._words import nearest
-from equipoise.errors import FileError, LogError, ParameterError
+from equipoise.errors import FileError, LogError, ParameterError, ProtocolError
 from equipoise.models.labels import Label, Labels, texts
+from equipoise.models.laws.observing import case_of
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -48,11 +50,14 @@ class Batch(NamedTuple):
         What came of it.
     next_state : int array
         Where it led.
+    case : int array
+        What is seen of known mechanics, see `Laws`; zero if there are none.
     """
 
     pair: Index
     outcomes: Vector
     next_state: Index
+    case: Index
 
 
 def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
@@ -120,6 +125,8 @@ class _Words:
         by_state = actions if isinstance(actions, list) else None
         self._shared = None if isinstance(actions, list) else _Names(actions, most)
         self._actions = [_Names(tuple(row), len(row)) for row in by_state or []]
+        self._supports = {} if space.laws is None else space.laws.seen_supports()
+        self._noise = {name: _Names(support, len(support)) for name, support in self._supports.items()}
 
     def check_columns(self, frame: polars.DataFrame) -> None:
         missing = [name for name in self.columns if name not in frame.columns]
@@ -141,7 +148,39 @@ class _Words:
             column = _floats(frame[name])
             outcomes[:, k] = column
             wrong |= ~((column >= 0.0) & (column <= 1.0))
-        return Batch(pair, outcomes, after), wrong
+        case = np.zeros(frame.height, dtype=np.int64)
+        if self.space.laws is not None:
+            rows = np.flatnonzero(~wrong)
+            case[rows] = self._cases(frame[rows], pair[rows], outcomes[rows], after[rows])
+            wrong |= case < 0
+        return Batch(pair, outcomes, after, case), wrong
+
+    def _cases(self, frame: polars.DataFrame, pair: Index, outcomes: Vector, after: Index) -> Index:
+        """What is seen of known mechanics; -1 for what cannot have happened. Rows that are alike are looked up once."""
+        noise = [self._noise[name].numbers(frame[name]) for name in self._noise if name in frame.columns]
+        columns = [pair, after, *noise, *outcomes.T]
+        code = np.zeros(pair.size, dtype=np.int64)
+        for column in columns:  # codes stay below the number of rows, so that no product overflows
+            different, number = np.unique(column, return_inverse=True)
+            _, code = np.unique(code * different.size + number.ravel(), return_inverse=True)
+        _, first, number = np.unique(code, return_index=True, return_inverse=True)
+        cases = np.empty(first.size, dtype=np.int64)
+        for i, row in enumerate(first.tolist()):
+            try:
+                cases[i] = self._case(frame[row : row + 1], int(pair[row]), outcomes[row], int(after[row]))
+            except ProtocolError:
+                cases[i] = -1
+        return cases[number.ravel()]
+
+    def _case(self, one: polars.DataFrame, pair: int, outcomes: Vector, after: int) -> int:
+        drawn: dict[str, Label] = {}
+        for name, names in self._noise.items():
+            if name in one.columns:
+                place = int(names.numbers(one[name])[0])
+                if place < 0:
+                    raise ProtocolError(f"{name}: {one[name][0]!r} is not one of its values")
+                drawn[name] = self._supports[name][place]
+        return case_of(self.space, pair, outcomes, after, drawn)
 
     def _action_numbers(self, column: polars.Series, state: Index) -> Index:
         if self._shared is not None:
@@ -167,6 +206,13 @@ class _Words:
         for name in self.outcomes:
             if not 0.0 <= _floats(one[name])[0] <= 1.0:
                 return f"{name}: got {values[name]!r}; it must lie in [0, 1]"
+        if self.space.laws is not None:
+            try:
+                outcomes = np.array([_floats(one[name])[0] for name in self.outcomes])
+                after = int(self._states.numbers(one[_NEXT])[0])
+                self._case(one, int(self.space.first_pair[state]) + action, outcomes, after)
+            except ProtocolError as error:
+                return str(error).removeprefix("observe: ")
         return "it cannot be read"
 
 
@@ -251,7 +297,8 @@ def _plain(column: Any) -> Any:
 def _file_frames(path: Path, space: Space | None) -> Iterator[polars.DataFrame]:
     import polars
 
-    wanted = None if space is None else {_STATE, _ACTION, *space.outcome_names(), _NEXT, _BESIDE}
+    noises = [] if space is None or space.laws is None else list(space.laws.seen_supports())
+    wanted = None if space is None else {_STATE, _ACTION, *space.outcome_names(), _NEXT, _BESIDE, *noises}
     suffixes = set(path.suffixes)
     if not suffixes & {".parquet", ".csv", ".tsv"}:
         raise ParameterError(f"log: {path.name} is neither .parquet nor .csv; these can be read")

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, final
 
 import numpy as np
@@ -26,9 +25,9 @@ from numpy.typing import ArrayLike
 from equipoise._types import Index, Vector
 from equipoise._words import nearest
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_integer, checked_list, checked_numbers
+from equipoise.models._checks import SUM_TOLERANCE, checked_integer, checked_list, checked_numbers
 from equipoise.models._label_rows import Label, distinct
-from equipoise.models.branches import SUM_TOLERANCE, Branches
+from equipoise.models.branches import Branches
 from equipoise.models.labels import Labels
 from equipoise.models.laws.assembling import Drawn, assembled, law_name, listed
 from equipoise.models.laws.evaluating import Noise, Step, Table, evaluated
@@ -187,7 +186,8 @@ class Mechanics:
             rows=table.rows,
         )
         model = Model.from_parts(branches, table.start, "none", (), self.labels)
-        return replace(model, laws=self.space.laws, branch_case=np.flatnonzero(taken.ravel()).astype(np.int64))
+        assert self.space.laws is not None
+        return model.made_of(self.space.laws, np.flatnonzero(taken.ravel()).astype(np.int64))
 
     def _chances(self, given: Mapping[tuple[str, Label], Vector]) -> Vector:
         """The probability of every combination of noises, one row a pair."""

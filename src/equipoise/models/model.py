@@ -289,6 +289,18 @@ class Model:
             labels=labels,
         )
 
+    def made_of(self, laws: Laws, branch_case: Index) -> Model:
+        """Return the same model, with the laws that its branches were made of.
+
+        Parameters
+        ----------
+        laws : Laws
+            Of the mechanics that made it.
+        branch_case : int array
+            The case of each branch.
+        """
+        return replace(self, laws=laws, branch_case=sealed(branch_case))
+
     @property
     def n_states(self) -> int:
         """S."""
@@ -422,9 +434,11 @@ class Model:
         law = storing.branches_of(arrays)
         labels = storing.labels_in(header)
         try:
-            return cls.from_parts(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
+            model = cls.from_parts(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
         except ModelError as error:
             raise FileError(f"no well-formed model ({error})") from None
+        made_of = storing.laws_in(header, arrays, model)
+        return model if made_of is None else model.made_of(*made_of)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model with its labels to one file; the file is complete or not there at all.
@@ -491,7 +505,7 @@ def _rebuilt(
     """Rebuild a model from a pickle; its labels may be of kinds that no file can hold."""
     law = storing.branches_of(arrays)
     model = Model.from_parts(law, header["start"], header["noise"], arrays["known_mask"], labels)
-    return replace(model, laws=laws, branch_case=None if cases is None else sealed(cases))
+    return model if laws is None or cases is None else model.made_of(laws, cases)
 
 
 def _known(known: Iterable[tuple[int, int]] | Mask, first_pair: Index, labels: Labels) -> Mask:

@@ -6,7 +6,7 @@ may be told in advance. So may the mechanics of a step, with laws that are to be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -17,6 +17,7 @@ from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer, checked_list, checked_numbers
 from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.laws.laws import Laws
+from equipoise.models.laws.tables import TableShape, checked_facts, table_laws
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:
@@ -47,6 +48,10 @@ class Space:
         ``{(state, action): outcome vector}``: mean outcomes told in advance.
     labels : Labels, optional
         What states, actions and outcomes are called; they are no part of equality.
+    known_transitions : mapping, optional
+        Transitions told in advance, see `knowing`.
+    same_law : iterable of mappings
+        Groups of pairs with transitions in common, see `knowing`.
 
     Attributes
     ----------
@@ -95,6 +100,9 @@ class Space:
         start: int = 0,
         known: Mapping[tuple[int, int], ArrayLike] | None = None,
         labels: Labels | None = None,
+        *,
+        known_transitions: Mapping[tuple[int, int], Any] | None = None,
+        same_law: Iterable[Mapping[tuple[int, int], Sequence[int]]] = (),
     ) -> None:
         named = checked_labels(labels)
         counts = [
@@ -122,6 +130,53 @@ class Space:
             mask[pair] = True
             outcomes[pair] = mean
         self._fill(first_pair, start, mask, outcomes, named)
+        self.__dict__["laws"] = self._laws_of(known_transitions or {}, same_law)
+
+    def knowing(
+        self,
+        known_transitions: Mapping[tuple[int, int], Any] | None = None,
+        same_law: Iterable[Mapping[tuple[int, int], Sequence[int]]] = (),
+    ) -> Space:
+        """Return the same space, in which more is known of the transitions.
+
+        Parameters
+        ----------
+        known_transitions : mapping, optional
+            Of some pairs: from (state, action) to a distribution over next states, as a mapping from states to
+            probabilities or as one entry a state.
+        same_law : iterable of mappings
+            Groups of pairs whose next states are drawn from one law, up to a relabelling: each from (state, action) to
+            a list of states. The law draws a place; the next state is the one at that place of the pair's list.
+
+        Raises
+        ------
+        ModelError
+            Naming the pair of which something is wrong.
+
+        Examples
+        --------
+        Two states. To stay is certain; to leave works with one unknown probability for both.
+
+        >>> space = Space([2, 2], 1).knowing(
+        ...     known_transitions={(0, 0): {0: 1.0}, (1, 0): {1: 1.0}},
+        ...     same_law=[{(0, 1): [0, 1], (1, 1): [1, 0]}],
+        ... )
+        >>> space.laws
+        Laws(common law 0; 2 given)
+        """
+        if self.laws is not None:
+            raise ModelError("knowing: its mechanics are known already; say everything at once, of a plain space")
+        parts = (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
+        return Space.of_arrays(*parts, self._laws_of(known_transitions or {}, same_law))
+
+    def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
+        shape = TableShape(self.first_pair, self.known_mask, self.known_outcomes, self.labels)
+
+        def pair_of(key: Any, name: str) -> int:
+            return checked_pair(key, self.first_pair, name, self.labels)
+
+        facts = checked_facts(shape, known_transitions, same_law, pair_of)
+        return table_laws(shape, facts) if facts.given or facts.groups else None
 
     @classmethod
     def of_arrays(

@@ -13,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._files import read_npz, write_npz
+from equipoise._types import Index
 from equipoise.errors import FileError
 from equipoise.models.branches import Branches
 from equipoise.models.labels import Labels
+from equipoise.models.laws.laws import Laws
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
 
 _KIND: Final = "model"
 _VERSION: Final = 1
+_LAWS: Final = "laws"  # in the header, and before the names of their arrays
+_CASES: Final = "branch_case"
 _LABELS: Final = "labels"  # in the header; files written before there were labels have none
 ARRAYS: Final = {
     "first_pair": (np.int64, 1),
@@ -61,10 +65,39 @@ def labels_in(header: Mapping[str, Any]) -> Labels:
 
 
 def write(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model with its labels to one file."""
+    """Write a model with its labels, and the laws of its mechanics if it has any, to one file."""
     header, arrays = model.stored()
     labels = model.labels.stored()
-    write_npz(path, arrays, header | ({_LABELS: labels} if labels else {}), _KIND, _VERSION)
+    header |= {_LABELS: labels} if labels else {}
+    if model.laws is not None and model.branch_case is not None:
+        header[_LAWS], parts = model.laws.stored()
+        arrays |= {f"{_LAWS}.{name}": part for name, part in parts.items()} | {_CASES: model.branch_case}
+    write_npz(path, arrays, header, _KIND, _VERSION)
+
+
+def laws_in(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], model: Model) -> tuple[Laws, Index] | None:
+    """The laws that a file holds, and the case of each branch; None if there are none.
+
+    Raises
+    ------
+    FileError
+        When they are not those of this model.
+    """
+    if _LAWS not in header:
+        return None
+    parts = {name[len(_LAWS) + 1 :]: part for name, part in arrays.items() if name.startswith(f"{_LAWS}.")}
+    laws, cases = Laws.from_stored(header[_LAWS], parts, model.n_states, model.n_pairs), arrays.get(_CASES)
+    pair = np.repeat(np.arange(model.n_pairs), np.diff(model.branch_first))
+    if (
+        cases is None
+        or cases.dtype != np.int64
+        or cases.shape != pair.shape
+        or laws.arrays.rows.shape[1] != model.n_outcomes
+        or np.any((cases < laws.first_case[pair]) | (cases >= laws.first_case[pair + 1]))
+        or np.any(laws.case_next[cases] != model.branch_next)
+    ):
+        raise FileError("its laws are those of another model")
+    return laws, cases
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

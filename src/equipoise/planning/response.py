@@ -93,7 +93,7 @@ def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, pol
         shape=(bias.size, bias.size),
     )
     outcomes = np.where(theta < 0.0, region.v_hi[pairs], region.v_lo[pairs])
-    return Response(pairs, _long_run(chain, outcomes @ -theta), outcomes, chain)
+    return Response(pairs, long_run(chain, outcomes @ -theta), outcomes, chain)
 
 
 def _likeliest(region: Region, pair: int, order: Index, rank: Index) -> tuple[Index, NDArray[np.float64]]:
@@ -142,7 +142,7 @@ def _as_distribution(states: Index, mass: Vector) -> tuple[Index, NDArray[np.flo
     return states[used], mass[used] / mass[used].sum()
 
 
-def _long_run(chain: csr_array, reward: Vector) -> Vector:
+def long_run(chain: csr_array, reward: Vector) -> Vector:
     """The stationary distribution of the recurrent class that pays most."""
     best, share = -np.inf, np.zeros(reward.size)
     for states in recurrent_classes(chain):

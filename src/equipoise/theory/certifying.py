@@ -13,12 +13,12 @@ import numpy as np
 
 from equipoise._numbers import real
 from equipoise.agents.base import check_kind
-from equipoise.agents.certificate import Certificate, Grounds, best_bound, slack_of
+from equipoise.agents.certificate import Certificate, Grounds, best_bound, certified
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import no_counts
 from equipoise.confidence.fill import region_of
+from equipoise.confidence.law_counts import nothing_counted
 from equipoise.errors import ParameterError, RewardError
 from equipoise.models.log import Source
 from equipoise.models.space import Space
@@ -87,7 +87,7 @@ def certify(
     level = real(delta, "delta", error=ParameterError)
     if not 0 < level < 1:
         raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-    counts, rows, total = absorbed(no_counts(space.n_pairs, space.n_outcomes), log, space)
+    counts, rows, total = absorbed(nothing_counted(space), log, space)
     goal = reward.at(rows)
     average = np.clip(total / rows, 0.0, 1.0)
     grounds = Grounds(space, counts, region_of(rule, space, counts, rows + 1, level))
@@ -95,14 +95,12 @@ def certify(
     bound = best_bound(
         grounds, goal, -goal.gradient(average), tolerance, effort, rule.relaxation, np.zeros(space.n_states)
     )
-    return Certificate(
-        best_possible=bound.value,
+    return certified(
+        grounds,
+        bound,
+        goal,
         achieved=goal.value(average),
         probability=1.0 - level if rule.learning else 1.0,
         t=rows,
-        theta=bound.theta,
         proven_at=rows + 1,
-        reward=goal,
-        outcomes=tuple(space.outcome_names()),
-        slack=slack_of(grounds, bound),
     )

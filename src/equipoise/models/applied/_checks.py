@@ -10,8 +10,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from equipoise._types import Vector
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_list, checked_numbers, checked_probability
-from equipoise.models.branches import SUM_TOLERANCE
+from equipoise.models._checks import SUM_TOLERANCE, checked_list, checked_numbers, checked_probability
 
 
 def checked_chance(x: Any, name: str, sure: bool = False) -> float:

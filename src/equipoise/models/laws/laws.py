@@ -152,6 +152,11 @@ class Laws:
         """How many units are counted: laws to be learnt, and rows of outcomes with unknown means."""
         return self.arrays.learnt + int(np.count_nonzero(self.arrays.row_unit >= 0))
 
+    def seen_supports(self) -> dict[str, tuple[Label, ...]]:
+        """The values of each noise that is seen."""
+        named = zip(self.noises, self.supports, strict=True)
+        return {name: support for name, support in named if name not in self.hidden}
+
     def noise_of(self, case: int, pair: int) -> dict[str, Label]:
         """The values of all noises in a case.
 
