@@ -39,6 +39,8 @@ from equipoise.agents.clock import new_clock, set_clock
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.parts import check_declared
 from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
+from equipoise.models.laws.observing import case_of, cases_of
+from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import drawn_branch, sampling_arrays
 from equipoise.rewards.base import Reward
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     import polars
 
     from equipoise.agents.certificate import Certificate
-    from equipoise.models.laws.observing import case_of, cases_of
-from equipoise.models.log import Source
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
 _LOCK: Final = "_lock"
