@@ -21,6 +21,7 @@ ROOMS = [
     "equipoise.agents",
     "equipoise.agents.baselines",
     "equipoise.confidence",
+    "equipoise.mechanics",
     "equipoise.models",
     "equipoise.offline",
     "equipoise.oracles",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import equipoise as eq
-from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent
 
 TARGET = [0.4, 0.3, 0.3]
 HORIZON = 300
@@ -52,6 +52,8 @@ def cases() -> dict[str, Case]:
         "uniform": Case(world, lambda: StationaryAgent(space, smooth, seed=2**200 + 1)),
         "randomised": Case(world, lambda: StationaryAgent(space, kinked, policy, 7)),
         "deterministic": Case(world, lambda: StationaryAgent(space, kinked, first)),
+        "rule": Case(world, lambda: Rule(space, smooth, lambda state: (2 * state + 1) % 3)),
+        "rule, listed": Case(world, lambda: Rule(space, kinked, np.array([2, 0, 1, 1, 0]))),
         "round robin": Case(world, lambda: RoundRobin(space, eq.rewards.BottomSum(3, 1))),
         "arms": Case(arms, lambda: FrankWolfeUCB(arms.space, smooth)),
         "arms, delta": Case(arms, lambda: FrankWolfeUCB(arms.space, smooth, delta=0.3)),
@@ -59,7 +61,7 @@ def cases() -> dict[str, Case]:
 
 
 CASES = cases()
-KINDS = {"toc", "knapsack", "randomised", "round robin", "arms"}  # one of each class
+KINDS = {"toc", "knapsack", "randomised", "rule", "round robin", "arms"}  # one of each class
 
 
 def take(agent: eq.agents.Agent, world: eq.models.World, steps: int) -> list[tuple[int, bytes, int]]:

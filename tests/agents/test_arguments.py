@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent
 from equipoise.confidence.base import Confidence
 from equipoise.oracles.base import Oracle
 from tests.agents.kinds import CASES, HORIZON, take
@@ -67,5 +67,6 @@ def test_what_they_say():
     told = StationaryAgent(SPACE, REWARD, np.array([1, 0]), seed=np.int64(4)).arguments()
     assert told == {"policy": [1.0, 0.0], "seed": 4}
     assert {type(value) for value in (*told["policy"], told["seed"])} == {float, int}
+    assert Rule(SPACE, REWARD, lambda state: 1).arguments() == {"rule": [1]}
     assert RoundRobin(SPACE, REWARD).arguments() == {}
     assert FrankWolfeUCB(SPACE, REWARD, np.float64(0.5)).arguments() == {"delta": 0.5}

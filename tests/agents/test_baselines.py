@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent, ucrl2
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent, ucrl2
 
 TARGET = [0.4, 0.3, 0.3]
 MAKERS = {
@@ -17,6 +17,7 @@ MAKERS = {
     "deterministic": lambda space: StationaryAgent(
         space, eq.rewards.Balance(TARGET), np.eye(space.n_pairs)[space.first_pair[:-1]].sum(axis=0)
     ),
+    "rule": lambda space: Rule(space, eq.rewards.Balance(TARGET), lambda state: (state + 1) % 3),
     "round robin": lambda space: RoundRobin(space, eq.rewards.BottomSum(3, 1)),
     "ucrl2": lambda space: ucrl2(space, [0.2, 0.3, 0.5]),
 }
@@ -91,6 +92,72 @@ def test_round_robin_takes_every_action_alike():
         taken[world.state, action] += 1
         agent.observe(*world.step(action))
     assert np.all(taken.max(axis=1) - taken.min(axis=1) <= 1)
+
+
+SHOP = eq.models.inventory()
+KPIS = eq.rewards.TargetSquared([0.9, 0.8, 0.8])
+
+
+def base_stock(shop):
+    return "order 6" if shop[0] < 4 else "order 3" if shop[0] < 6 else "order nothing"
+
+
+def test_a_rule_is_the_policy_that_it_says():
+    """By labels, by numbers and as a list it is one agent; its averages are those of the chain that it makes."""
+    by_label = Rule(SHOP.space, KPIS, base_stock)
+    assert by_label.rule == [2] * 4 + [1] * 2 + [0] * 5
+    by_number = Rule(SHOP.space, KPIS, lambda shop: np.int64(2 if shop[0] < 4 else 1 if shop[0] < 6 else 0))
+    listed = Rule(SHOP.space, KPIS, by_label.arguments()["rule"])
+    assert by_label.arguments() == by_number.arguments() == listed.arguments()
+    averages = [eq.simulate(SHOP, one, 10**5, seed=4).outcomes[-1] for one in (by_label, by_number, listed)]
+    assert np.array_equal(averages[0], averages[1])
+    assert np.array_equal(averages[0], averages[2])
+    pairs = SHOP.first_pair[:-1] + np.array(by_label.rule)
+    chain = SHOP.transitions().toarray()[pairs]
+    stationary = np.linalg.matrix_power(chain, 10**4)[0]
+    assert averages[0] == pytest.approx(stationary @ SHOP.means[pairs], abs=0.01)
+    policy = np.eye(SHOP.n_pairs)[pairs].sum(axis=0)
+    twin = StationaryAgent(SHOP.space, KPIS, policy)
+    assert np.array_equal(averages[0], eq.simulate(SHOP, twin, 10**5, seed=4).outcomes[-1])
+
+
+def test_a_label_goes_before_a_number():
+    space = eq.Space([3], 1, labels=eq.Labels(actions=[2, 0, 5]))
+    reward = eq.rewards.Linear([1.0])
+    assert [Rule(space, reward, lambda _, x=x: x).rule for x in (2, 0, 5, 1)] == [[0], [1], [2], [1]]
+
+
+def test_a_rule_runs_in_known_mechanics_and_in_a_file(tmp_path):
+    shop = eq.mechanics.inventory(capacity=5)
+    agent = Rule(shop.space, KPIS, lambda stock: "order 3" if stock[0] < 3 else "order nothing")
+    eq.simulate(shop.model(), agent, 500, seed=1)
+    agent.save(tmp_path / "rule")
+    again = Rule.load(tmp_path / "rule")
+    assert again.rule == agent.rule == [1, 1, 1, 0, 0, 0]
+    runs = [eq.simulate(shop.model(), one, 500, seed=1).outcomes[-1] for one in (agent, again)]
+    assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize(
+    ("rule", "complaint"),
+    [
+        (
+            lambda shop: "order 7",
+            r"rule: state 0 \(0,\): there is no action 'order 7'.*; its actions are order nothing, order 3",
+        ),
+        (lambda shop: int(1 // (shop[0] - 3) > 9), r"rule: state 3 \(3,\): it raised ZeroDivisionError"),
+        (lambda shop: 3 if shop[0] == 5 else 0, r"rule: state 5 \(5,\): got 3; a whole number from 0 to 2"),
+        (lambda shop: None, r"rule: state 0 \(0,\): there is no action None"),
+        (lambda shop: [], r"rule: state 0 \(0,\): there is no action \[\]"),
+        ([0] * 10 + [-1], r"rule: state 10 \(10,\): got -1"),
+        ([0] * 10, "rule: got .* a list of 11 actions"),
+        ("order 3", "rule: got 'order 3'; a function of a state is needed"),
+        ([0.0] * 11, r"rule: state 0 \(0,\): got 0.0; a whole number is needed"),
+    ],
+)
+def test_what_is_not_a_rule(rule, complaint):
+    with pytest.raises(eq.EquipoiseError, match=complaint):
+        Rule(SHOP.space, KPIS, rule)
 
 
 def test_an_action_of_probability_zero_is_never_taken():

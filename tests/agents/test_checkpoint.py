@@ -251,7 +251,7 @@ def test_kernels_take_what_is_loaded_for_what_is_new(tmp_path):
         take(loaded, eq.models.World(model, 0, loaded.t, loaded.state), 2)
         eq.simulate(model, loaded, 10)
     for kernel in (
-        stationary._draw, stationary._follow, round_robin._turn, round_robin._go_round, frank_wolfe_ucb._choice,
+        stationary._draw, stationary.follow, round_robin._turn, round_robin._go_round, frank_wolfe_ucb._choice,
         frank_wolfe_ucb._play,
     ):  # fmt: skip
         assert len(kernel.signatures) == 1

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from equipoise import confidence, models, oracles, rewards
+from equipoise import confidence, mechanics, models, oracles, rewards
 from equipoise._component import Maker
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
@@ -18,6 +18,7 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
 from equipoise.agents.toc_ucrl2 import TocUCRL2
+from equipoise.models.mechanics import Mechanics
 from equipoise.models.model import Model
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
@@ -31,6 +32,15 @@ def worlds() -> dict[str, Maker]:
     """
     public = {name: getattr(models, name) for name in models.__all__}
     return {name: maker for name, maker in public.items() if _returns(maker) == "Model"}
+
+
+def systems() -> dict[str, Maker]:
+    """The named systems whose mechanics are known.
+
+    >>> sorted(systems())[:3]
+    ['battery', 'bidding', 'department']
+    """
+    return {name: getattr(mechanics, name) for name in mechanics.__all__}
 
 
 def reward_families() -> dict[str, Maker]:
@@ -79,6 +89,7 @@ KINDS: Final[Mapping[type, Callable[[], Mapping[str, Maker]]]] = {
     Planner: planners,
     Agent: agent_kinds,
     Model: worlds,
+    Mechanics: systems,
 }  # by what they make
 
 

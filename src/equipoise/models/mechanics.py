@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
@@ -61,6 +62,8 @@ class Mechanics:
         Laws that are known, as for `model`; the others are learnt.
     hidden : sequence of str
         Noises that are not seen, but inferred from the next state, the outcomes, and the noises that are.
+    usual : mapping, optional
+        Laws that `model` takes where it is told no others, as for `model`; the agent is not told them.
     states : iterable, optional
         All states. None: those that are found from the start.
     limit : int
@@ -76,6 +79,8 @@ class Mechanics:
         Of states, actions and outcomes.
     laws : dict
         The labels of the laws of each noise; [None] for one that has only one.
+    usual : mapping
+        The usual laws, read-only and as `model` takes them; empty if there are none.
 
     Raises
     ------
@@ -107,6 +112,7 @@ class Mechanics:
         *,
         given: Mapping[str, Any] | None = None,
         hidden: Sequence[str] = (),
+        usual: Mapping[str, Any] | None = None,
         states: Iterable[Label] | None = None,
         limit: int = _LIMIT,
         progress: bool | None = None,
@@ -125,6 +131,8 @@ class Mechanics:
             noise.name: list(labels) for noise, labels in zip(drawn, self._law_labels, strict=True)
         }
         self._given = self._checked_laws(given or {}, "given")
+        self._usual = self._checked_laws(usual or {}, "usual")
+        self.usual: Mapping[str, Any] = MappingProxyType(self._by_noise(self._usual))
         offered_labels: list[Sequence[Label]] = [list(row) for row in table.actions]
         self.labels = Labels(states=table.states, actions=offered_labels, outcomes=names)
         self._first_pair = pairs_of(len(row) for row in table.actions)
@@ -148,7 +156,8 @@ class Mechanics:
         ----------
         **laws
             By the name of the noise: the probabilities of its values, in their order or by value. For a noise with
-            several laws, a mapping from their labels to such. Laws given to the constructor need not be repeated.
+            several laws, a mapping from their labels to such. Laws given to the constructor, and usual ones, need not
+            be repeated.
 
         Raises
         ------
@@ -165,7 +174,7 @@ class Mechanics:
         >>> ring.model(slip=[0.5, 0.5]).transitions().toarray()[1].tolist()
         [0.5, 0.5, 0.0]
         """
-        given = self._given | self._checked_laws(laws, "model")
+        given = self._usual | self._given | self._checked_laws(laws, "model")
         for noise, labels in zip(self._noises, self._law_labels, strict=True):
             for label in labels:
                 if (noise.name, label) not in given:
@@ -230,6 +239,17 @@ class Mechanics:
                     raise ModelError(f"{name}, {noise_name}: there is no law {label!r}; they are {listed(labels)}")
                 checked[noise_name, label] = _distribution(probabilities, noise, f"{name}, {noise_name}, {label!r}")
         return checked
+
+    def _by_noise(self, laws: Mapping[tuple[str, Label], Vector]) -> dict[str, Any]:
+        """Checked laws in the form in which they are given."""
+        told: dict[str, Any] = {}
+        for (name, label), chances in laws.items():
+            law = tuple(chances.tolist())
+            if self.laws[name] == [None]:
+                told[name] = law
+            else:
+                told.setdefault(name, {})[label] = law
+        return {name: MappingProxyType(law) if isinstance(law, dict) else law for name, law in told.items()}
 
     def __repr__(self) -> str:
         laws = ", ".join(law_name(n, label, labels) for n, labels in self.laws.items() for label in labels)

@@ -333,6 +333,23 @@ class Model:
         return Space.of_arrays(self.first_pair, self.start, self.known_mask, known_outcomes, self.labels)
 
     @functools.cached_property
+    def told(self) -> Space:
+        """What an agent may know of this world that is told its mechanics; `space`, if it has none.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> shop = eq.mechanics.inventory()
+        >>> shop.model().told == shop.space, shop.model().space == shop.space
+        (True, False)
+        """
+        space = self.space
+        if self.laws is None:
+            return space
+        parts = (space.first_pair, space.start, space.known_mask, space.known_outcomes, space.labels)
+        return Space.of_arrays(*parts, self.laws)
+
+    @functools.cached_property
     def max_successors(self) -> int:
         """Gamma, the largest number of next states that a pair has."""
         return int(np.diff(self.transition_first).max())

@@ -18,6 +18,7 @@ from typing import Any, Final, final
 
 import numpy as np
 import tomli_w
+from numpy.typing import NDArray
 
 from equipoise._component import Component, allowed_in, described
 from equipoise._version import VERSION
@@ -26,6 +27,7 @@ from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, StudyError
+from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model
 from equipoise.models.world import stream
 from equipoise.rewards.base import Reward
@@ -34,7 +36,7 @@ from equipoise.studies.guarantees import find_guarantee
 from equipoise.studies.policies import find_policy
 from equipoise.studies.results import Guarantee
 from equipoise.studies.spec import AgentSpec, Problem, Study
-from equipoise.studies.vocabulary import make_agent, make_reward, make_world, table
+from equipoise.studies.vocabulary import TOLD, make_agent, make_reward, make_world, table
 from equipoise.theory.regret import rate
 
 _FORMAT: Final = 1
@@ -192,7 +194,15 @@ def model_hash(model: Model) -> str:
     >>> model_hash(star(3, 4)) == model_hash(star()), model_hash(star(2, 4)) == model_hash(star())
     (True, False)
     """
-    header, arrays = model.stored()
+    return _hash_of(*model.stored())
+
+
+def _laws_hash(laws: Laws) -> str:
+    """A hash of what an agent is told of mechanics; what laws and values are called is no part of it."""
+    return _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.stored_numbers())
+
+
+def _hash_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name}:{arrays[name].dtype.str}:{arrays[name].shape}".encode())
@@ -238,6 +248,8 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         determines["policy"] = dict(policy)
     if "seed" not in description:
         determines.pop("seed", None)
+    if made.space.laws is not None:
+        determines[TOLD] = _laws_hash(made.space.laws)
     if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
     own = _described(made.reward) == _described(problem.reward)

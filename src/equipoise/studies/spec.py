@@ -155,7 +155,7 @@ class Problem(_Part):
     name : str
         In the study; one is made of its parts if it is empty.
     world : Model, str or dict
-        A world, its name, its kind with its parameters, or ``{"file": path}``.
+        A world, its name, its kind with its parameters, ``{"file": path}``, or ``{"mechanics": name, ...}``.
     reward : Reward, str or dict
         A reward, its name, or its kind with its parameters.
 
@@ -172,7 +172,8 @@ class Problem(_Part):
 
     def title(self) -> str:
         """Its name, or one made of its parts."""
-        world = "model" if isinstance(self.world, Model) else str(self.world.get("kind", self.world.get("file")))
+        given = {} if isinstance(self.world, Model) else self.world
+        world = str(next((given[key] for key in ("kind", "mechanics", "file") if key in given), "model"))
         return self.name or _shortened(f"{world}, {self.reward.get('kind')}")
 
 
@@ -180,7 +181,7 @@ class Problem(_Part):
 class AgentSpec(_Part):
     """How an agent is made: its kind and its parameters, all but the space and the reward, which the problem gives.
 
-    Further arguments are the parameters of that kind.
+    Further arguments are the parameters of that kind. ``told="table"`` keeps the mechanics of a world from it.
 
     Attributes
     ----------

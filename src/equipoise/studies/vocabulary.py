@@ -7,8 +7,13 @@ A component is written as its name, or as a table of its name and parameters:
     oracle = { kind = "my_package.oracles:Mine", rate = 0.5 }
 
 The names are those of the package (`agents.vocabulary`) and the parameters those of the function or class of that name.
-A part written elsewhere is "package.module:Name"; its module must have been allowed (`equipoise.allow`, or ``--with``
-on the command line). What a problem or a run decides may be left out, and is filled in (`Context`):
+A world may be a system whose mechanics are known, with other laws than its usual ones if that is wanted:
+
+    world = { mechanics = "inventory", capacity = 20, laws = { demand = [0.5, 0.3, 0.2, 0.0] } }
+
+Agents are then told the mechanics, unless they say ``told = "table"``. A part written elsewhere is
+"package.module:Name"; its module must have been allowed (`equipoise.allow`, or ``--with`` on the command line). What a
+problem or a run decides may be left out, and is filled in (`Context`):
 
     n_outcomes, n_states (of `Entropy`)   the number of outcomes of the world
     horizon                               the steps of the study
@@ -23,15 +28,20 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from equipoise._component import Component, Reading, described, kind_of, made, plain
 from equipoise.agents.base import Agent
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import EquipoiseError, StudyError
+from equipoise.models.mechanics import Mechanics
 from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 from equipoise.rewards.knapsack import Knapsack
+
+TOLD: Final = "told"  # what an agent is told of a world whose mechanics are known
+MECHANICS: Final = "mechanics"
+TABLE: Final = "table"
 
 
 @dataclass(frozen=True)
@@ -102,12 +112,27 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     visits = description.pop("visits", False)
     if not isinstance(visits, bool):
         raise StudyError(f"{where}.visits: got {visits!r}; true or false is needed")
-    model: Model = (
-        _from_file(description, where, folder)
-        if "file" in description
-        else made(description, Model, where, Context().reading())
-    )
+    if "file" in description:
+        model = _from_file(description, where, folder)
+    elif "mechanics" in description:
+        model = _from_mechanics(description, where)
+    else:
+        model = made(description, Model, where, Context().reading())
     return model.visits() if visits else model
+
+
+def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
+    """A world of a system whose mechanics are known."""
+    given = {name: value for name, value in description.items() if name not in ("mechanics", "laws")}
+    named = given | {"kind": description["mechanics"]}
+    system: Mechanics = made(named, Mechanics, where, Context().reading())
+    laws = description.get("laws", {})
+    if not isinstance(laws, Mapping) or not all(isinstance(name, str) for name in laws):
+        raise StudyError(f"{where}.laws: got {laws!r}; a table of noises is needed")
+    try:
+        return system.model(**laws)
+    except EquipoiseError as error:
+        raise StudyError(f"{where}.laws: {error}") from error
 
 
 def make_reward(component: Any, model: Model, where: str) -> Reward:
@@ -147,8 +172,12 @@ def make_agent(
     context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
     if description.get("kind") == "KnapsackAgent" and budget is None:
         raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
-    given = {"space": model.space, "reward": reward}
-    agent: Agent = made(description, Agent, where, context.reading(), given)
+    told = description.get(TOLD, MECHANICS)
+    if told not in (MECHANICS, TABLE):
+        raise StudyError(f"{where}.{TOLD}: got {told!r}; {MECHANICS!r} or {TABLE!r} is needed")
+    given = {"space": model.told if told == MECHANICS else model.space, "reward": reward}
+    own = {name: value for name, value in description.items() if name != TOLD}
+    agent: Agent = made(own, Agent, where, context.reading(), given)
     if agent.horizon is not None and agent.horizon < steps:
         raise StudyError(f"{where}: it is made for {agent.horizon} steps; the runs have {steps}")
     return agent
@@ -162,6 +191,8 @@ def words(component: Mapping[str, Any]) -> str:
     """
     if "file" in component:
         return f"Model.load({component['file']!r})"
+    if MECHANICS in component:
+        component = {"kind": component[MECHANICS]} | {k: v for k, v in component.items() if k != MECHANICS}
     inside = (
         f"{name}={words(value) if isinstance(value, Mapping) else _short(value)}"
         for name, value in component.items()

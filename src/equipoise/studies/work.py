@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,10 @@ from equipoise._component import allow
 from equipoise._files import read_npz, write_npz
 from equipoise._version import VERSION
 from equipoise.agents.base import Agent
+from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import EquipoiseError, StudyError
+from equipoise.models.laws.truth import true_laws
+from equipoise.models.model import Model
 from equipoise.offline import solve, solve_knapsack
 from equipoise.rewards.base import Reward
 from equipoise.rewards.knapsack import Knapsack
@@ -169,8 +172,20 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
         "seconds": progress.seconds,
         "resumed": progress.resumed,
         "spec": task.spec,
+        **_laws(agent, task.model),
     }
     return encoded(tabulated(marks, outcomes, values, ceilings, agent.episode_record), about)
+
+
+def _laws(agent: Agent, model: Model) -> dict[str, Any]:
+    """What an agent that was told mechanics has learnt of each law, beside the truth: one column a name."""
+    if agent.space.laws is None or not isinstance(agent, TocUCRL2):
+        return {}
+    table, truth = agent.laws(), true_laws(model)
+    columns = {name: table[name].to_list() for name in ("law", "value", "visits", "estimate", "low", "high")}
+    true = [None if math.isnan(p) else p for p in np.concatenate(truth).tolist()]
+    estimates = [None if math.isnan(p) else p for p in columns["estimate"]]
+    return {"laws": columns | {"estimate": estimates, "truth": true}}
 
 
 def _walk(

@@ -143,6 +143,11 @@ class Setting:
         """
         if not isinstance(agent, TocUCRL2):
             raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
+        if agent.space.laws is not None:
+            raise ParameterError(
+                "agent: the bounds are for one that learns a table, and it was told mechanics; its certificate bounds "
+                "what is lost"
+            )
         if not isinstance(agent.confidence, Bernstein | Adaptive):
             raise ParameterError(
                 f"agent: the bounds are for the paper's regions and those within them, and it has {agent.confidence!r}"

@@ -6,7 +6,8 @@ Two more need no class: `TocUCRL2` with ``threshold=0`` (Frank-Wolfe and UCRL2 p
 
 from equipoise.agents.baselines.frank_wolfe_ucb import FrankWolfeUCB
 from equipoise.agents.baselines.round_robin import RoundRobin
+from equipoise.agents.baselines.rule import Rule
 from equipoise.agents.baselines.stationary import StationaryAgent
 from equipoise.agents.baselines.ucrl2 import ucrl2
 
-__all__ = ["FrankWolfeUCB", "RoundRobin", "StationaryAgent", "ucrl2"]
+__all__ = ["FrankWolfeUCB", "RoundRobin", "Rule", "StationaryAgent", "ucrl2"]

@@ -42,7 +42,8 @@ def _draw(rng, first_pair, cumulative, state):
 
 
 @kernel
-def _follow(steps, actions, cumulative, first_pair, clock, total, outcome, rng, world):
+def follow(steps, actions, cumulative, first_pair, clock, total, outcome, rng, world):
+    """Take steps in a sampled world by the cumulative probabilities of a policy; `actions` is the stream they use."""
     state = clock[0].state
     for _ in range(steps):
         pair = _drawn(actions, first_pair, cumulative, state)
@@ -85,7 +86,7 @@ class StationaryAgent(Agent):
         uniform = np.repeat(1.0 / counts, counts)
         self._given = policy is not None
         self.probabilities = uniform if policy is None else _checked_policy(space, policy)
-        self._cumulative = _cumulated(self.probabilities, space.first_pair)
+        self._cumulative = cumulated(self.probabilities, space.first_pair)
         self._outcome = np.zeros(space.n_outcomes)
         # spawned, so that it is another stream than a world's of the same seed
         self._actions = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed).spawn(1)[0]))
@@ -101,7 +102,7 @@ class StationaryAgent(Agent):
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
         """Compiled."""
-        _follow(
+        follow(
             steps, self._actions, self._cumulative, self.space.first_pair, self._clock, self._total, self._outcome,
             rng, sampling_arrays(model),
         )  # fmt: skip
@@ -136,7 +137,7 @@ def _checked_policy(space: Space, policy: ArrayLike) -> NDArray[np.float64]:
     return probability
 
 
-def _cumulated(probability: NDArray[np.float64], first_pair: NDArray[np.int64]) -> NDArray[np.float64]:
+def cumulated(probability: NDArray[np.float64], first_pair: NDArray[np.int64]) -> NDArray[np.float64]:
     """Cumulative probabilities within each state; 1 from the last possible action on."""
     running = np.empty_like(probability)
     for begin, end in itertools.pairwise(first_pair.tolist()):
