@@ -33,7 +33,7 @@ from equipoise.agents.proof import AT_THE_AVERAGE, BY_TANGENT, NOT_AT_ALL, ROUND
 from equipoise.confidence.counts import add_outcome, count, pool_is_full
 from equipoise.confidence.fill import all_finite, fill
 from equipoise.confidence.frame import Own, Task
-from equipoise.confidence.law_counts import count_case, values_of
+from equipoise.confidence.law_counts import count_case, soften, values_of
 from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
@@ -202,6 +202,8 @@ def plan(machine, rules, ended):
     n_values = values_of(rules.laws, n_states)
     task = Task(tau, rules.delta, n_values, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
     fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, memory.stream))
+    if rules.drawn:
+        soften(rules.laws, counts, region)
     if not all_finite(region):
         return NO_REGION
     bounds_and_rewards(rules.laws, memory.theta, region, work, buffers.reward)

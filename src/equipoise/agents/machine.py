@@ -85,6 +85,7 @@ class Rules(NamedTuple):
     known_mask: NDArray[np.bool_]
     known_outcomes: NDArray[np.float64]
     confidence: int  # the address of its kernel
+    drawn: bool  # whether its regions are drawn at random
     floats: NDArray[np.float64]  # what that kernel reads
     ints: NDArray[np.int64]
     oracle: int  # the address of its step

@@ -185,10 +185,15 @@ class TocUCRL2(Agent):
 
     @property
     def caveat(self) -> str:
-        """That of its confidence; or that nothing is proven of its oracle."""
+        """That of its confidence; or that nothing is proven of its oracle, or of laws that are not seen."""
         known = (self.oracle.theory.regret_term, self.oracle.phase(1).oracle.theory.gradient_episodes)
         unknown = None in known  # a bound on the regret needs both
-        return self.confidence.caveat or ("no bound is known for its oracle" if unknown else "")
+        unseen = self.space.laws is not None and not self.space.laws.revealing
+        return (
+            self.confidence.caveat
+            or ("no bound is known for its oracle" if unknown else "")
+            or ("no bound: a law is not seen where it matters" if unseen else "")
+        )
 
     @property
     def theta(self) -> NDArray[np.float64]:
@@ -624,6 +629,7 @@ class TocUCRL2(Agent):
             known_mask=units.known_mask,
             known_outcomes=units.known_outcomes,
             confidence=kernel_address(self.confidence),
+            drawn=bool(self.confidence.drawn),
             floats=floats,
             ints=ints,
             oracle=step.entry.address,

@@ -31,12 +31,15 @@ class Confidence(Component, abc.ABC):
         The planner's relaxation on these regions: 1, the paper's, unless they may be periodic.
     learning : bool
         Whether visits narrow the regions; if not, the doubling of visits ends no episode.
+    drawn : bool
+        Whether a region is drawn at random, and may be a model in which not all states can be reached.
     """
 
     guarantee: str
     caveat: str = ""
     relaxation: float = 1.0
     learning: bool = True
+    drawn: bool = False
 
     @property
     @abc.abstractmethod

@@ -83,3 +83,20 @@ def count_case(laws, counts, outcome, case):
         counts.fresh[unit] += 1
         for k in range(outcome.shape[0]):
             add_outcome(counts, unit, k, outcome[k])
+
+
+@inlined
+def soften(laws, counts, region):
+    """Spread a part 1/(n + 2) of the mass of each law evenly over its values; for regions that are drawn at random."""
+    if laws is not None:
+        for law in range(laws.learnt):
+            part = 1.0 / (2.0 + counts.visits[law] + counts.fresh[law])
+            size = laws.first_value[law + 1] - laws.first_value[law]
+            each = part / size
+            for i in range(region.first[law], region.first[law + 1]):
+                region.lo[i] = (1.0 - part) * region.lo[i] + each
+                region.hi[i] = (1.0 - part) * region.hi[i] + each
+            unseen = size - (region.first[law + 1] - region.first[law])
+            together = (1.0 - part) * min(region.rest_sum[law], region.rest[law] * laws.n_values) + each * unseen
+            region.rest_sum[law] = together
+            region.rest[law] = together / unseen if unseen > 0 else 0.0

@@ -11,6 +11,9 @@ exact, and a pair costs what was seen of it. An outcome inside (0, 1) counts as 
 With `samples` above one the region is the smallest box around that many draws, a little more optimistic than the
 choice among them of Agrawal and Jia (2017).
 
+With known mechanics a law has few values, and a draw in which some of them have next to no probability could cut the
+system apart. So a part 1/(n + 2) of the mass of a law is spread evenly over its values (`law_counts.soften`).
+
 There is no proof here that this agent's regret is small. It learns fast; what it spends is the guarantee.
 """
 
@@ -106,6 +109,7 @@ class PosteriorSampling(Confidence):
     guarantee = "none is proven here"
     caveat = "without a proof here"
     relaxation = 0.5  # a draw may be all but periodic
+    drawn = True
 
     def __init__(self, prior: float = 0.5, samples: int = 1, seed: int = 0) -> None:
         self.prior = real(prior, "prior", error=ParameterError)

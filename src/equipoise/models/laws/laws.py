@@ -19,6 +19,7 @@ means are unknown. A confidence sees a table whose pairs are the units and whose
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, NoReturn, final
 
@@ -151,6 +152,27 @@ class Laws:
     def n_units(self) -> int:
         """How many units are counted: laws to be learnt, and rows of outcomes with unknown means."""
         return self.arrays.learnt + int(np.count_nonzero(self.arrays.row_unit >= 0))
+
+    @functools.cached_property
+    def revealing(self) -> bool:
+        """Whether every law is seen in all pairs in which it matters, so that what is not known is learnt by using it.
+
+        It is so unless several noises are hidden, and an observation leaves open which of them had which value.
+        """
+        arrays = self.arrays
+        matters = [0] * (arrays.leaf_next.size + arrays.node_law.size)  # sets of laws, as bits
+        for node, law in enumerate(arrays.node_law.tolist()):
+            bits = 1 << law if law < arrays.learnt else 0
+            for place in arrays.child[arrays.node_first[node] : arrays.node_first[node + 1]].tolist():
+                bits |= matters[place]
+            matters[arrays.leaf_next.size + node] = bits
+        for pair, root in enumerate(arrays.root.tolist()):
+            seen = 0
+            for unit in arrays.tested[arrays.tested_first[pair] : arrays.tested_first[pair + 1]].tolist():
+                seen |= 1 << unit
+            if matters[root] & ~seen:
+                return False
+        return True
 
     def seen_supports(self) -> dict[str, tuple[Label, ...]]:
         """The values of each noise that is seen."""
