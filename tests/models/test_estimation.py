@@ -77,5 +77,53 @@ def test_refusals():
         space_from_log(LOG.drop("action"))
     with pytest.raises(LogError, match="no outcome"):
         space_from_log(LOG.drop("pay"))
-    with pytest.raises(LogError, match="1 rows have no state"):
-        space_from_log(LOG.with_columns(state=pl.Series(["off", None, "on", "off", "off"])))
+    for name in ("state", "action", "next_state"):
+        with pytest.raises(LogError, match=r"1 of 5 rows cannot be taken in, and none was: row 2: .*None"):
+            eq.Model.estimate(LOG.with_columns(pl.when(pl.col("t") == 2).then(None).otherwise(name).alias(name)))
+    with pytest.raises(LogError, match="no row has a state"):
+        eq.Model.estimate(LOG.with_columns(state=pl.lit(None, dtype=pl.String)))
+    few = LOG.with_columns(pay=pl.Series(["0", "much", "0.5", "0", "0.5"]))
+    with pytest.raises(LogError, match="1 of 5 rows cannot be taken in, and none was: row 2: pay: got 'much'"):
+        eq.Model.estimate(few)
+
+
+def test_columns_that_are_no_outcomes():
+    log = LOG.with_columns(
+        when=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.col("t")),
+        empty=pl.lit(None),
+        manual=pl.col("t") > 3,
+    )
+    assert space_from_log(log).labels.outcomes == ("pay",)
+
+
+@pytest.mark.parametrize("names", [[2, 10, 100], [0.5, 2.0, 10.0], [-1, 0, 1]])
+def test_states_that_are_numbers(names, tmp_path):
+    """In the order of their size, from a CSV file too; and read as what they are by the space they give."""
+    off, on, broken = names
+    log = LOG.with_columns(state=pl.Series([off, on, on, off, off]), next_state=pl.Series([on, on, off, off, broken]))
+    log.write_csv(tmp_path / "log.csv")
+    for source in (log, tmp_path / "log.csv"):
+        model = eq.Model.estimate(source)
+        assert [float(state) for state in model.labels.states] == [float(name) for name in names]
+        for again in (log, log.lazy(), tmp_path / "log.csv"):  # a number is a label, whoever wrote it
+            assert eq.Model.estimate(again, model.space) == model
+
+
+def test_of_a_trace_the_names_are_the_labels(tmp_path):
+    """Not the numbers beside them: a state that the log leaves out would shift all after it."""
+    model = eq.models.inventory()
+    old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0, 0.0, 0.0]))
+    trace = eq.simulate(model, old, 3000, trace=True, progress=False).trace
+    trace = trace.filter(pl.col("state") > 2, pl.col("next_state") > 2)
+    trace.write_csv(tmp_path / "trace.csv")
+    trace.write_parquet(tmp_path / "trace.parquet")
+    wanted = trace.group_by("state_label", "action_label").agg(pl.len(), pl.col("fill rate").mean())
+    for log in (trace, tmp_path / "trace.csv", tmp_path / "trace.parquet"):
+        guess = eq.Model.estimate(log)
+        space = guess.space
+        assert set(space.labels.states) == set(trace["state_label"]) | set(trace["next_state_label"])
+        for state, action, visits, mean in wanted.iter_rows():
+            s = space.labels.state_index(state)
+            assert guess.means[space.pair(s, space.labels.action_index(s, action)), 0] == pytest.approx(mean)
+            table = eq.confidence.intervals(space, log).filter(state=state, action=action)
+            assert set(table["visits"]) == {visits}

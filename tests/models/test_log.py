@@ -50,7 +50,8 @@ def test_files(tmp_path):
     log.write_parquet(tmp_path / "log.parquet")
     log.write_csv(tmp_path / "log.csv")
     log.write_csv(tmp_path / "log.tsv", separator="\t")
-    for name in ("log.parquet", "log.csv", "log.tsv"):
+    log.write_csv(tmp_path / "LOG.CSV")
+    for name in ("log.parquet", "log.csv", "log.tsv", "LOG.CSV"):
         assert read(tmp_path / name) == read(log)
     with pytest.raises(FileError, match="it cannot be read as a log"):
         read(tmp_path / "missing.parquet")
@@ -64,17 +65,93 @@ def test_files(tmp_path):
 def test_pandas():
     pandas = pytest.importorskip("pandas")
     assert read(pandas.DataFrame(ROWS)) == read(pl.DataFrame(ROWS))
+    frame = pandas.DataFrame(ROWS).astype({"state": "category"})
+    assert read(frame.assign(action=pandas.array([1, 0, 0], dtype="Int64"))) == read(pl.DataFrame(ROWS))
+    for name, missing in (("state", pandas.NA), ("next_state", None), ("action", float("nan")), ("pay", None)):
+        bad = pandas.DataFrame(ROWS).astype(object)
+        bad.loc[1, name] = missing
+        with pytest.raises(LogError, match="1 of 3 rows cannot be taken in, and none was: row 2: "):
+            read(bad)
 
 
 def test_labels_that_are_numbers_are_labels():
-    """Unless the column beside says that they are not, as in the trace of a run."""
+    """Unless there are columns of labels beside them, as in the trace of a run."""
     space = eq.Space([1, 1], 1, labels=eq.Labels(states=[10, 0]))
     log = pl.DataFrame({"state": [10, 0], "action": [0, 0], "outcome_0": [1.0, 0.0], "next_state": [0, 10]})
     assert read(log, space)[0::2] == ([0, 1], [1, 0])
     numbered = log.with_columns(
-        state=pl.Series([0, 1]), next_state=pl.Series([1, 0]), state_label=pl.Series(["10", "0"])
+        state=pl.Series([0, 1]),
+        next_state=pl.Series([1, 0]),
+        state_label=pl.Series(["10", "0"]),
+        next_state_label=pl.Series(["0", "10"]),
     )
     assert read(numbered, space)[0::2] == ([0, 1], [1, 0])
+    assert read(numbered, eq.Space([1, 1], 1))[0::2] == ([0, 1], [1, 0])  # without labels, by the numbers
+    alike = eq.Space([1, 1], 1, labels=eq.Labels(states=[0, "0"]))
+    assert read(numbered, alike)[0::2] == ([0, 1], [1, 0])  # labels that look alike in a column of texts
+    text = eq.Space([1, 1], 1, labels=eq.Labels(states=["10", "0"]))  # as those from a CSV file
+    assert read(log, text)[0::2] == ([0, 1], [1, 0])
+
+
+def test_the_trace_of_a_run_by_its_numbers_and_its_labels():
+    """Actions that are labelled by other actions' numbers, and states in another order than in the world."""
+    model = eq.Model.from_arrays(
+        [[[0.5, 0.5], [1.0, 0.0]], [[1.0, 0.0], [0.5, 0.5]]],
+        [[[0.0], [1.0]], [[0.5], [0.25]]],
+        labels=eq.Labels(actions=[1, 0]),
+    )
+    old = eq.agents.baselines.StationaryAgent(model.space, eq.rewards.Linear([1.0]))
+    trace = eq.simulate(model, old, 200, trace=True, progress=False).trace
+    assert "action_label" in trace.columns
+    assert "state_label" not in trace.columns
+    assert read(trace, model.space)[0] == (2 * trace["state"] + trace["action"]).to_list()
+
+
+def test_labels_that_are_fractions_or_truth_values():
+    for labels, column in (([0.5, 2.0], [0.5, 2.0]), ([2.0, 0.5], [2, 0.5]), ([False, True], [False, True])):
+        space = eq.Space([1, 1], 1, labels=eq.Labels(states=labels))
+        log = pl.DataFrame(
+            {"state": column, "action": [0, 0], "outcome_0": [1.0, 0.0], "next_state": column[::-1]}, strict=False
+        )
+        assert read(log, space)[0::2] == ([0, 1], [1, 0])
+    with pytest.raises(LogError, match="row 2: state: there is no None"):
+        read(log.with_columns(state=pl.Series([False, None])), space)
+
+
+def test_a_column_is_of_labels_or_of_numbers_and_not_of_both():
+    """Whatever the batch: a number among labels is refused, with its row and as what it is."""
+    bad = pl.DataFrame(ROWS).with_columns(state=pl.Series(["empty", "1", "empty"]))
+    with pytest.raises(LogError, match=r"1 of 3 rows cannot be taken in, and none was: row 2: state: there is no '1'"):
+        read(bad)
+    bad = pl.DataFrame(ROWS).with_columns(action=pl.Series(["order", "sell", "0"]))
+    with pytest.raises(LogError, match=r"row 3: state 0 \(\"empty\"\) has no action '0'"):
+        read(bad)
+    space = eq.Space([1, 1], 1, labels=eq.Labels(states=["a", "b"]))
+    n = 1_000_001
+    log = pl.DataFrame({"state": ["a"] * (n - 1) + ["0"], "action": ["0"] * n, "outcome_0": np.ones(n)})
+    with pytest.raises(LogError, match=r"1 of 1,000,001 rows .*: row 1000001: state: there is no '0'"):
+        read(log.with_columns(next_state=pl.lit("b")), space)
+
+
+def test_a_lazy_frame_is_read_piece_by_piece(monkeypatch, tmp_path):
+    """It is never collected whole, and what it cannot read is said."""
+    n = 2_500_000
+    log = pl.DataFrame({"state": np.arange(n) % 2, "action": np.zeros(n, np.int64), "outcome_0": np.ones(n)})
+    log = log.with_columns(next_state=pl.col("state"), extra=pl.lit("left alone"))
+    log.write_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(pl.LazyFrame, "collect", None)
+    sizes = []
+    assert read_log(
+        pl.scan_parquet(tmp_path / "log.parquet").with_columns(pl.col("outcome_0") / 2),
+        eq.Space([1, 1], 1),
+        lambda batch: sizes.append((batch.pair.size, batch.outcomes.max())),
+    ) == n  # fmt: skip
+    assert max(size for size, _ in sizes) <= 1_000_000
+    assert {most for _, most in sizes} == {0.5}
+    with pytest.raises(LogError, match="log: it has no rows"):
+        read(pl.DataFrame(ROWS).lazy().filter(pl.col("rate") > 2))
+    with pytest.raises(FileError, match="log: it cannot be read as a log"):
+        read(pl.scan_parquet(tmp_path / "missing.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from equipoise.errors import LogError
 from equipoise.models.labels import Labels
-from equipoise.models.log import Batch, Source, log_frames, read_log
+from equipoise.models.log import Batch, Source, label_columns, log_frames, number_in, read_log
 from equipoise.models.model import Model
 from equipoise.models.space import Space
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars
 
 _NOT_OUTCOMES: Final = ("state", "action", "next_state", "t", "state_label", "action_label", "next_state_label")
+_MOSTLY: Final = 0.5  # of a column of numbers; the cells of it that are none are refused with their rows
 
 
 def estimate(log: Source, space: Space | None = None) -> Model:
@@ -75,7 +76,8 @@ def space_from_log(log: Source) -> Space:
     """The states, actions and outcomes that occur in a log, with their names as labels.
 
     A state has the actions that were taken in it; one in which nothing was ever done has all. Columns of numbers that
-    are neither states nor actions nor `t` are outcomes. The log begins in the first row's state.
+    are neither states nor actions nor `t` are outcomes. The log begins in the first row's state. Where there are
+    columns of labels beside the numbers, as in the `trace` of a run, the labels are the names.
 
     Parameters
     ----------
@@ -101,10 +103,14 @@ def space_from_log(log: Source) -> Space:
             outcomes = [name for name in frame.columns if name not in _NOT_OUTCOMES and _is_number(frame[name])]
             if not outcomes:
                 raise LogError("log: it has no column of numbers beside state, action and next_state: no outcome")
-            start = frame["state"][0]
-        rows = frame.select("state", "action", "next_state").unique()
-        seen = rows if seen is None else polars.concat([seen, rows]).unique()
-    assert seen is not None
+        column = label_columns(frame.columns)
+        rows = frame.select(polars.col(column[name]).alias(name) for name in ("state", "action", "next_state"))
+        rows = rows.fill_nan(None).drop_nulls()  # `read_log` refuses the others, with their numbers
+        if start is None and rows.height:
+            start = rows["state"][0]
+        seen = rows.unique() if seen is None else polars.concat([seen, rows.unique()]).unique()
+    if seen is None or not seen.height:
+        raise LogError("log: no row has a state, an action and a next_state")
     states = sorted(set(seen["state"].to_list()) | set(seen["next_state"].to_list()), key=_order)
     everything = sorted(set(seen["action"].to_list()), key=_order)
     taken: dict[object, list[object]] = {}
@@ -120,19 +126,22 @@ def _require(frame: polars.DataFrame) -> None:
     for name in ("state", "action", "next_state"):
         if name not in frame.columns:
             raise LogError(f"log: there is no column {name!r}; state, action, next_state and the outcomes are needed")
-        if frame[name].null_count():
-            raise LogError(f"log: {frame[name].null_count()} rows have no {name}")
 
 
 def _is_number(column: polars.Series) -> bool:
+    """Whether most of what a column holds are numbers."""
     import polars
 
+    if column.dtype == polars.Boolean or column.dtype.is_temporal():
+        return False
+    given = column.len() - column.null_count()
     numbers = column.cast(polars.Float64, strict=False)
-    return bool(numbers.null_count() == column.null_count()) and column.dtype != polars.Boolean
+    return given > 0 and numbers.len() - numbers.null_count() >= _MOSTLY * given
 
 
-def _order(label: object) -> tuple[str, float, str]:
+def _order(label: Any) -> tuple[str, float, str]:
     """Numbers by size, texts by the alphabet, and never one against the other."""
-    if isinstance(label, int | float):
-        return "", float(label), ""
+    number = label if isinstance(label, bool) else number_in(label)
+    if number is not None:
+        return "", float(number), str(label)
     return type(label).__name__, 0.0, str(label)

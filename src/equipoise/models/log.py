@@ -2,20 +2,21 @@
 
 A row says: in this `state` this `action` was taken, with these outcomes (one column each, under their labels, or
 outcome_0, outcome_1, ...), and it led to `next_state`. States and actions are given by their labels, or by their
-numbers. Where the labels are whole numbers themselves, a whole number is a label, unless there is a column state_label
-beside it, as in the `trace` of a run. Where mechanics are known, there is a column for each noise that is seen; it may
-be left out if states and outcomes determine the noise. The order of the rows matters to nobody but the reader; other
-columns are left alone.
+numbers. Where the labels are numbers themselves, a number is a label. Where the columns state_label, next_state_label
+or action_label are beside them, as in the `trace` of a run, these have the labels and the others the numbers. Where
+mechanics are known, there is a column for each noise that is seen; it may be left out if states and outcomes determine
+the noise. The order of the rows matters to nobody but the reader; other columns are left alone.
 
-A log is a polars or pandas frame, or the path of a Parquet or CSV file. A file is read a million rows at a time, so
-that it need not fit into memory. Rows that cannot have happened are counted, all of them, and refused with their
-numbers at the end; who keeps what the batches bring only then has nothing half taken in.
+A log is a polars or pandas frame, or the path of a Parquet or CSV file. A file or a lazy frame is read a million rows
+at a time, so that it need not fit into memory. Rows that cannot have happened are counted, all of them, and refused
+with their numbers at the end; who keeps what the batches bring only then has nothing half taken in.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -24,7 +25,7 @@ import numpy as np
 from equipoise._types import Index, Vector
 from equipoise._words import nearest
 from equipoise.errors import FileError, LogError, ParameterError, ProtocolError
-from equipoise.models.labels import Label, Labels, texts
+from equipoise.models.labels import Label, texts
 from equipoise.models.laws.observing import case_of
 from equipoise.models.space import Space
 
@@ -36,7 +37,7 @@ Source = Any
 _ROWS: Final = 1_000_000
 _SHOWN: Final = 5  # rows that a message names
 _STATE, _ACTION, _NEXT = "state", "action", "next_state"
-_BESIDE: Final = "state_label"  # where it is, the other columns hold numbers
+_LABELS: Final = {_STATE: "state_label", _ACTION: "action_label", _NEXT: "next_state_label"}
 
 
 class Batch(NamedTuple):
@@ -91,12 +92,11 @@ def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
     ...
     equipoise.errors.LogError: log: 1 of 2 rows cannot be taken in, and none was: row 1: state 0 has no action 1
     """
-    words = _Words(space, numbered=False)
+    words: _Words | None = None
     rows, refused, examples = 0, 0, list[str]()
     for frame in log_frames(log, space):
-        if not rows:
-            words = _Words(space, numbered=_BESIDE in frame.columns)
-            words.check_columns(frame)
+        if words is None:
+            words = _Words(space, frame.columns)
         batch, wrong = words.read(frame)
         bad = np.flatnonzero(wrong)
         refused += bad.size
@@ -112,42 +112,66 @@ def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
     return rows
 
 
-class _Words:
-    """How the words of a log translate into numbers."""
+def label_columns(present: Collection[str]) -> dict[str, str]:
+    """In which columns the labels of state, action and next_state are, if they are there at all.
 
-    def __init__(self, space: Space, numbered: bool) -> None:
+    Parameters
+    ----------
+    present : collection of str
+        The columns of a log.
+
+    >>> label_columns(["state", "action", "next_state", "action_label", "state_label"])
+    {'state': 'state', 'next_state': 'next_state', 'action': 'action_label'}
+    """
+    both = all(_LABELS[name] in present for name in (_STATE, _NEXT))
+    states = {name: _LABELS[name] if both else name for name in (_STATE, _NEXT)}
+    return states | {_ACTION: _LABELS[_ACTION] if _LABELS[_ACTION] in present else _ACTION}
+
+
+class _Words:
+    """How the words of a log with these columns translate into numbers."""
+
+    def __init__(self, space: Space, columns: Collection[str]) -> None:
         self.space = space
         self.outcomes = space.outcome_names()
-        self.columns = [_STATE, _ACTION, *self.outcomes, _NEXT]
-        labels = Labels() if numbered else space.labels
-        self._states = _Names(labels.states, space.n_states)
-        actions, most = labels.actions, max(space.n_actions)
-        by_state = actions if isinstance(actions, list) else None
-        self._shared = None if isinstance(actions, list) else _Names(actions, most)
-        self._actions = [_Names(tuple(row), len(row)) for row in by_state or []]
+        needed = [_STATE, _ACTION, *self.outcomes, _NEXT]
+        missing = [name for name in needed if name not in columns]
+        if missing:
+            raise LogError(
+                f"log: there is no column {missing[0]!r}{nearest(missing[0], columns)}; "
+                f"{', '.join(map(repr, needed))} are needed"
+            )
+        self._column = label_columns(columns)
+        labels = space.labels
+        states, actions = labels.states, labels.actions
+        if self._column[_STATE] != _STATE and not _told_apart(states):
+            self._column |= {_STATE: _STATE, _NEXT: _NEXT}
+            states = None
+        rows = actions if isinstance(actions, list) else [actions]
+        if self._column[_ACTION] != _ACTION and not all(_told_apart(row) for row in rows):
+            self._column[_ACTION] = _ACTION
+            actions = None
+        self._states = _Names(states, space.n_states)
+        self._shared = None if isinstance(actions, list) else _Names(actions, max(space.n_actions))
+        self._actions = [_Names(tuple(row), len(row)) for row in actions] if isinstance(actions, list) else []
         self._supports = {} if space.laws is None else space.laws.seen_supports()
         self._noise = {name: _Names(support, len(support)) for name, support in self._supports.items()}
 
-    def check_columns(self, frame: polars.DataFrame) -> None:
-        missing = [name for name in self.columns if name not in frame.columns]
-        if missing:
-            raise LogError(
-                f"log: there is no column {missing[0]!r}{nearest(missing[0], frame.columns)}; "
-                f"{', '.join(map(repr, self.columns))} are needed"
-            )
-
     def read(self, frame: polars.DataFrame) -> tuple[Batch, np.ndarray]:
         """The rows as numbers, and which of them cannot have happened."""
-        state, after = self._states.numbers(frame[_STATE]), self._states.numbers(frame[_NEXT])
-        action = self._action_numbers(frame[_ACTION], state)
+        state = self._states.numbers(frame[self._column[_STATE]])
+        after = self._states.numbers(frame[self._column[_NEXT]])
+        action = self._action_numbers(frame[self._column[_ACTION]], state)
         known = np.maximum(state, 0)
-        pair = self.space.first_pair[known] + action
-        wrong = (state < 0) | (after < 0) | (action < 0) | (action >= np.asarray(self.space.n_actions)[known])
+        action = np.where(action < np.asarray(self.space.n_actions)[known], action, -1)
+        wrong = (state < 0) | (after < 0) | (action < 0)
         outcomes = np.empty((frame.height, len(self.outcomes)))
         for k, name in enumerate(self.outcomes):
             column = _floats(frame[name])
             outcomes[:, k] = column
             wrong |= ~((column >= 0.0) & (column <= 1.0))
+        self._last = {_STATE: state, _NEXT: after, _ACTION: action}
+        pair = self.space.first_pair[known] + action
         case = np.zeros(frame.height, dtype=np.int64)
         if self.space.laws is not None:
             rows = np.flatnonzero(~wrong)
@@ -193,27 +217,29 @@ class _Words:
         return action
 
     def reason(self, frame: polars.DataFrame, row: int) -> str:
-        """What is wrong with one row."""
-        values = frame.row(row, named=True)
-        one = frame[row : row + 1]
+        """What is wrong with one row of the frame that was read last."""
+        values = {name: frame[self._column.get(name, name)][row] for name in (*self._column, *self.outcomes)}
         for name in (_STATE, _NEXT):
-            if self._states.numbers(one[name])[0] < 0:
+            if self._last[name][row] < 0:
                 return f"{name}: there is no {values[name]!r}{self._states.hint(values[name])}"
-        state = int(self._states.numbers(one[_STATE])[0])
-        action = int(self._action_numbers(one[_ACTION], np.array([state]))[0])
-        if not 0 <= action < self.space.n_actions[state]:
-            return f"{self.space.name_state(state)} has no action {values[_ACTION]!r}"
-        for name in self.outcomes:
-            if not 0.0 <= _floats(one[name])[0] <= 1.0:
+        if self._last[_ACTION][row] < 0:
+            return f"{self.space.name_state(int(self._last[_STATE][row]))} has no action {values[_ACTION]!r}"
+        one = frame[row : row + 1]
+        outcomes = np.array([_floats(one[name])[0] for name in self.outcomes])
+        for name, outcome in zip(self.outcomes, outcomes, strict=True):
+            if not 0.0 <= outcome <= 1.0:
                 return f"{name}: got {values[name]!r}; it must lie in [0, 1]"
-        if self.space.laws is not None:
-            try:
-                outcomes = np.array([_floats(one[name])[0] for name in self.outcomes])
-                after = int(self._states.numbers(one[_NEXT])[0])
-                self._case(one, int(self.space.first_pair[state]) + action, outcomes, after)
-            except ProtocolError as error:
-                return str(error).removeprefix("observe: ")
+        state, action, after = (int(self._last[name][row]) for name in (_STATE, _ACTION, _NEXT))
+        try:
+            self._case(one, int(self.space.first_pair[state]) + action, outcomes, after)
+        except ProtocolError as error:
+            return str(error).removeprefix("observe: ")
         return "it cannot be read"
+
+
+def _told_apart(labels: Sequence[Label] | None) -> bool:
+    """Whether there are labels, and a column of texts tells them apart."""
+    return labels is not None and len({str(label) for label in labels}) == len(labels)
 
 
 class _Names:
@@ -221,37 +247,74 @@ class _Names:
 
     def __init__(self, labels: tuple[Label, ...] | None, count: int) -> None:
         self._count = count
-        written = [] if labels is None else list(texts(list(labels)))
-        self._numbers: Mapping[str, int] = {word: i for i, word in enumerate(written)}
-        self._labelled_by_numbers = labels is not None and all(
-            isinstance(label, int) and not isinstance(label, bool) for label in labels
-        )
+        self._texts = [] if labels is None else texts(labels)
+        self._by_number = None if labels else True  # unknown until a column of texts has some of either
+        values = [number_in(label) for label in labels or ()]
+        self._labelled_by_numbers = bool(values) and None not in values and len(set(values)) == len(values)
+        fractions = self._labelled_by_numbers and any(isinstance(value, float) for value in values)
+        self._values = {float(value): i for i, value in enumerate(values) if value is not None} if fractions else None
 
     def numbers(self, column: polars.Series) -> Index:
         """-1 where there is no such name."""
         import polars
 
+        if column.dtype == polars.Boolean:
+            column = column.replace_strict([True, False], ["True", "False"], return_dtype=polars.String)
+        if self._values is not None:
+            names, found = list(self._values), list(self._values.values())
+            given = column.cast(polars.Float64, strict=False)
+            given = given.replace_strict(names, found, default=-1, return_dtype=polars.Int64)
+            return given.fill_null(-1).to_numpy()
         if column.dtype.is_float():
             whole = column.cast(polars.Int64, strict=False)
             column = polars.select(polars.when(whole == column).then(whole).otherwise(None)).to_series()
         if column.dtype.is_integer() and not self._labelled_by_numbers:
-            given = column.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
-            return np.where((given >= 0) & (given < self._count), given, -1)
+            return self._counted(column)
         words = column.cast(polars.String, strict=False)
-        by_name = np.full(words.len(), -1, dtype=np.int64)
-        if self._numbers:
-            names, numbers = list(self._numbers), list(self._numbers.values())
-            by_name = (
-                words.replace_strict(names, numbers, default=-1, return_dtype=polars.Int64).fill_null(-1).to_numpy()
-            )
-        if self._labelled_by_numbers or (by_name >= 0).any():
+        if self._by_number:
+            return self._counted(words)  # numbers, written as texts
+        by_name = self._named(words)
+        if self._labelled_by_numbers or self._by_number is False:
             return by_name
-        given = words.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()  # numbers, written as texts
+        if (by_name >= 0).any():
+            self._by_number = False
+            return by_name
+        by_number = self._counted(words)
+        self._by_number = True if (by_number >= 0).any() else None
+        return by_number
+
+    def _named(self, words: polars.Series) -> Index:
+        import polars
+
+        found = words.cast(polars.Enum(self._texts), strict=False).to_physical()  # in half the time of a replacement
+        return found.cast(polars.Int64).fill_null(-1).to_numpy()
+
+    def _counted(self, column: polars.Series) -> Index:
+        import polars
+
+        given = column.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
         return np.where((given >= 0) & (given < self._count), given, -1)
 
     def hint(self, value: object) -> str:
         """The name that was meant, perhaps."""
-        return nearest(value, self._numbers) if isinstance(value, str) and self._numbers else ""
+        return nearest(value, self._texts) if isinstance(value, str) and self._texts else ""
+
+
+def number_in(label: Label) -> int | float | None:
+    """The number that a label is, or is the text of, as the labels from a CSV file are; None if it is another.
+
+    Parameters
+    ----------
+    label : hashable
+        Of a state or an action.
+
+    >>> [number_in(label) for label in (3, 0.5, "10", "-2.5", "007", "idle", True)]
+    [3, 0.5, 10, -2.5, None, None, None]
+    """
+    if isinstance(label, str):
+        whole, fraction = re.fullmatch(r"-?(0|[1-9]\d*)", label), re.fullmatch(r"-?\d+\.\d+", label)
+        return int(label) if whole else float(label) if fraction else None
+    return label if isinstance(label, int | float) and not isinstance(label, bool) else None
 
 
 def _floats(column: polars.Series) -> Vector:
@@ -273,11 +336,12 @@ def log_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
     import polars
 
     if isinstance(log, (str, os.PathLike)):
-        yield from _file_frames(Path(log), space)
+        yield from _batches(lambda: _scanned(Path(log)), space, str(log))
         return
     if isinstance(log, polars.LazyFrame):
-        log = log.collect()
-    elif type(log).__module__.partition(".")[0] == "pandas":  # without pyarrow, which polars would ask for
+        yield from _batches(lambda: log, space, "log")
+        return
+    if type(log).__module__.partition(".")[0] == "pandas":  # without pyarrow, which polars would ask for
         log = polars.DataFrame({str(name): _plain(log[name]) for name in log.columns}, strict=False)
     if not isinstance(log, polars.DataFrame):
         raise ParameterError(
@@ -289,30 +353,37 @@ def log_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
 
 
 def _plain(column: Any) -> Any:
-    """A column of a pandas frame: as an array of numbers, or as a list of whatever it holds."""
+    """A column of a pandas frame: as an array of numbers, or as a list with None where something is missing."""
     array = column.to_numpy()
-    return array if array.dtype.kind in "biuf" else column.tolist()
+    return array if array.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
 
 
-def _file_frames(path: Path, space: Space | None) -> Iterator[polars.DataFrame]:
+def _scanned(path: Path) -> polars.LazyFrame:
+    import polars
+
+    suffixes = {suffix.lower() for suffix in path.suffixes}
+    if not suffixes & {".parquet", ".csv", ".tsv"}:
+        raise ParameterError(f"log: {path.name} is neither .parquet nor .csv; these can be read")
+    if ".parquet" in suffixes:
+        return polars.scan_parquet(path)
+    # as texts, so that what is no number is refused with its row
+    return polars.scan_csv(path, separator="\t" if ".tsv" in suffixes else ",", infer_schema=False)
+
+
+def _batches(scan: Callable[[], polars.LazyFrame], space: Space | None, name: str) -> Iterator[polars.DataFrame]:
+    """The rows of what can be read piece by piece."""
     import polars
 
     noises = [] if space is None or space.laws is None else list(space.laws.seen_supports())
-    wanted = None if space is None else {_STATE, _ACTION, *space.outcome_names(), _NEXT, _BESIDE, *noises}
-    suffixes = set(path.suffixes)
-    if not suffixes & {".parquet", ".csv", ".tsv"}:
-        raise ParameterError(f"log: {path.name} is neither .parquet nor .csv; these can be read")
+    wanted = None if space is None else {*_LABELS, *_LABELS.values(), *space.outcome_names(), *noises}
     rows = 0
     try:
-        if ".parquet" in suffixes:
-            source = polars.scan_parquet(path)
-        else:  # as texts, so that what is no number is refused with its row
-            source = polars.scan_csv(path, separator="\t" if ".tsv" in suffixes else ",", infer_schema=False)
-        present = [name for name in source.collect_schema().names() if wanted is None or name in wanted]
+        source = scan()
+        present = [column for column in source.collect_schema().names() if wanted is None or column in wanted]
         for batch in source.select(present).collect_batches(chunk_size=_ROWS, maintain_order=True):
             rows += batch.height
             yield batch
     except (OSError, polars.exceptions.PolarsError) as error:
-        raise FileError(f"{path}: it cannot be read as a log ({error})") from None
+        raise FileError(f"{name}: it cannot be read as a log ({error})") from None
     if not rows:
-        raise LogError(f"{path}: it has no rows")
+        raise LogError(f"{name}: it has no rows")
