@@ -9,6 +9,9 @@ For two outcomes the directions are chosen where the two are farthest apart: nex
 segment between two neighbouring points. As V is a polytope, that finds all its corners in the end; it stops when no
 point of the outer line is farther than the tolerance from the inner one, or when it has the points asked for. For
 three outcomes the directions are an even grid.
+
+Of several points that are best in one direction the solver gives any. One that is no better in any outcome than
+another that was found, and worse in some, is no trade-off: that other takes its place.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import numpy as np
 from equipoise._numbers import real, whole
 from equipoise._progress import progress_display
 from equipoise._types import Vector
+from equipoise._words import nearest
 from equipoise.errors import ParameterError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline.benchmark import solve
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 _TWO, _THREE = 2, 3
 _SAME: Final = 1e-9  # two points that are no farther apart are one
 _MOST: Final = 1000
+_THIN: Final = 1e-6  # a set no thicker than that is made thicker by as much, to have an inside
+_HEAVY: Final = 100.0  # weight of the condition that the shares of a mixture add up to 1
 
 
 class Support(NamedTuple):
@@ -67,8 +73,8 @@ class Frontier:
     supports : list of Support
         From the largest first outcome to the smallest, if there are two.
     gap : float
-        The farthest that a point between the bounds may be from one that is reached, along the first axes' diagonal; of
-        three outcomes, the largest difference between a bound and the value that is reached in its direction.
+        The farthest that a corner of the outer line or surface is from what is reached: the corners of the inner one,
+        and whatever is between them.
     model : Model
         The world.
 
@@ -100,36 +106,46 @@ class Frontier:
         return polars.DataFrame(columns)
 
     def outer(self) -> Vector:
-        """The corners of the outer line, where neighbouring bounds meet; of two outcomes only.
+        """The corners of the outer line or surface, where neighbouring bounds meet: one row each, in no order if three.
 
-        Raises
-        ------
-        ParameterError
-            When there are three.
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> eq.frontier(eq.models.bandit(3), points=10).outer().round(6).tolist()
+        [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
-        if len(self.outcomes) != _TWO:
-            raise ParameterError("outer: the bounds of three outcomes meet in faces; see `frame`")
-        return np.array([_meeting(a, b) for a, b in itertools.pairwise(self.supports)])
+        if len(self.outcomes) == _TWO:
+            return np.array([_meeting(a, b) for a, b in itertools.pairwise(self.supports)])
+        return _corners(self.supports)
 
     def chart(self) -> altair.Chart | altair.LayerChart:
-        """An Altair chart: what is reached, and beyond which there is nothing; of two outcomes, or the first two."""
+        """An Altair chart: what is reached, and beyond which there is nothing. A third outcome is the colour."""
         import altair
-
-        first, second = self.outcomes[:_TWO]
-        x = altair.X(first, type="quantitative", scale=altair.Scale(zero=False))
-        y = altair.Y(second, type="quantitative", scale=altair.Scale(zero=False))
-        if len(self.outcomes) == _THREE:
-            colour = altair.Color(self.outcomes[2], type="quantitative")
-            return altair.Chart(self.frame()).mark_point(filled=True).encode(x, y, colour)
         import polars
 
-        reached = self.frame().select(first, second).with_columns(line=polars.lit("reached"))
-        corners = [self.supports[0].point, *self.outer(), self.supports[-1].point]
-        beyond = polars.DataFrame(dict(zip((first, second), np.array(corners).T, strict=True)))
-        rows = polars.concat([reached, beyond.with_columns(line=polars.lit("proven limit"))])
-        dash = altair.StrokeDash("line", type="nominal", title=None, sort=["reached", "proven limit"])
-        line = altair.Chart(rows).mark_line().encode(x, y, dash, altair.Order(first, type="quantitative"))
-        return line + altair.Chart(reached).mark_point(filled=True).encode(x, y)
+        # columns with names of our own: those of outcomes may mean something to Altair, as a point or a colon does
+        names = dict(zip("xyz", self.outcomes, strict=False))
+        reached, limit = np.array([support.point for support in self.supports]), self.outer()
+        if len(self.outcomes) == _TWO:
+            limit = np.array([reached[0], *limit, reached[-1]])
+        rows = polars.concat(
+            polars.DataFrame(dict(zip(names, points.T, strict=True))).with_columns(what=polars.lit(what))
+            for points, what in ((reached, "reached"), (limit, "proven limit"))
+        ).with_row_index("row")  # along the lines, which may go straight down
+        x, y = (
+            axis(field, type="quantitative", title=names[field], scale=altair.Scale(zero=False))
+            for axis, field in ((altair.X, "x"), (altair.Y, "y"))
+        )
+        tips = [altair.Tooltip(field, type="quantitative", title=name) for field, name in names.items()]
+        order = ["reached", "proven limit"]
+        if len(self.outcomes) == _THREE:
+            colour = altair.Color("z", type="quantitative", title=names["z"])
+            shape = altair.Shape("what", type="nominal", title=None, sort=order)
+            return altair.Chart(rows).mark_point(size=60).encode(x, y, colour, shape, tooltip=tips)
+        dash = altair.StrokeDash("what", type="nominal", title=None, sort=order)
+        line = altair.Chart(rows).mark_line().encode(x, y, dash, altair.Order("row", type="quantitative"))
+        points = altair.Chart(rows.filter(polars.col("what") == "reached")).mark_point(filled=True)
+        return line + points.encode(x, y, tooltip=tips)
 
 
 def frontier(
@@ -175,6 +191,8 @@ def frontier(
     signs = np.array([-1.0 if k in fewer else 1.0 for k in chosen])
     limit = whole(points, "points", len(chosen), _MOST, error=ParameterError)
     near = real(tolerance, "tolerance", error=ParameterError)
+    if not near > 0.0:
+        raise ParameterError(f"tolerance: got {tolerance}; it must be above 0")
 
     def support(direction: Vector) -> Support:
         weights = np.zeros(len(names))
@@ -194,8 +212,8 @@ def frontier(
             for direction in _grid(limit):
                 supports.append(support(direction))
                 display.done(len(supports))
-            gap = max(each.bound - float(each.direction @ each.point) for each in supports)
-    return Frontier(tuple(names[k] for k in chosen), supports, gap, model)
+            gap = _farthest(supports)
+    return Frontier(tuple(names[k] for k in chosen), _undominated(supports, signs), gap, model)
 
 
 def _line(support: Any, limit: int, tolerance: float, tell: Any) -> tuple[list[Support], float]:
@@ -203,15 +221,78 @@ def _line(support: Any, limit: int, tolerance: float, tell: Any) -> tuple[list[S
     supports = [support(np.array([1.0, 0.0])), support(np.array([0.0, 1.0]))]
     while True:
         gaps = [_apart(a, b) for a, b in itertools.pairwise(supports)]
-        widest = int(np.argmax(gaps))
-        if gaps[widest] <= tolerance or len(supports) >= limit:
-            return supports, gaps[widest]
-        a, b = supports[widest], supports[widest + 1]
-        normal = np.abs(np.array([a.point[1] - b.point[1], a.point[0] - b.point[0]]))
-        if normal.min() <= _SAME:  # one of the two points is not the best of its direction: halve the angle
-            normal = np.abs(a.direction) + np.abs(b.direction)
-        supports.insert(widest + 1, support(normal / normal.sum()))
+        normals = [_normal(a, b) for a, b in itertools.pairwise(supports)]
+        open_gaps = [0.0 if normal is None else gap for gap, normal in zip(gaps, normals, strict=True)]
+        widest = int(np.argmax(open_gaps))
+        normal = normals[widest]
+        if normal is None or open_gaps[widest] <= tolerance or len(supports) >= limit:
+            return supports, max(gaps)
+        supports.insert(widest + 1, support(normal))
         tell(len(supports))
+
+
+def _normal(a: Support, b: Support) -> Vector | None:
+    """The direction to try between two; None if it is one of theirs, and nothing is left to find out."""
+    normal = np.abs(np.array([a.point[1] - b.point[1], a.point[0] - b.point[0]]))
+    if normal.min() <= _SAME:  # one of the two points is not the best of its direction: halve the angle
+        normal = np.abs(a.direction) + np.abs(b.direction)
+    normal = normal / normal.sum()
+    tried = any(np.abs(normal - np.abs(each.direction)).max() <= _SAME for each in (a, b))
+    return None if tried else normal
+
+
+def _undominated(supports: list[Support], signs: Vector) -> list[Support]:
+    """Where another point has more of some outcome and less of none, it takes the place."""
+    points = np.array([signs * each.point for each in supports])
+    kept = []
+    for each, point in zip(supports, points, strict=True):
+        no_less = (points >= point - _SAME).all(axis=1)
+        best = int(np.argmax(np.where(no_less, points.sum(axis=1), -np.inf)))
+        kept.append(each._replace(point=supports[best].point))
+    return kept
+
+
+def _corners(supports: list[Support]) -> Vector:
+    """Where the bounds of three outcomes meet, each other or the sides of the box; not those that another exceeds."""
+    from scipy.spatial import HalfspaceIntersection
+
+    directions = np.array([each.direction for each in supports])
+    signs = np.where((directions < 0.0).any(axis=0), -1.0, 1.0)
+    limits = np.array([each.bound for each in supports])
+    low = np.minimum(signs, 0.0)
+    normals = np.vstack([directions * signs, -np.eye(_THREE)])
+    for spare in (0.0, _THIN):
+        offsets = np.concatenate([limits, spare - low])
+        inside, radius = _centre(normals, offsets)
+        if radius > 0.1 * _THIN:
+            break
+    met = HalfspaceIntersection(np.column_stack([normals, -offsets]), inside).intersections
+    met = np.unique(np.maximum(met[np.isfinite(met).all(axis=1)], low).round(9), axis=0)
+    exceeded = [((met >= u - _SAME).all(axis=1) & (met > u + _SAME).any(axis=1)).any() for u in met]
+    return met[~np.array(exceeded)] * signs + 0.0  # no negative zeros
+
+
+def _centre(normals: Vector, offsets: Vector) -> tuple[Vector, float]:
+    """The centre of the largest ball in a polytope, and its radius."""
+    from scipy.optimize import linprog
+
+    system = np.column_stack([normals, np.linalg.norm(normals, axis=1)])
+    answer = linprog([0.0] * _THREE + [-1.0], system, offsets, bounds=[(None, None)] * _THREE + [(0, None)])
+    found = np.zeros(_THREE + 1) if answer.x is None else np.asarray(answer.x, dtype=np.float64)
+    return found[:_THREE], float(found[_THREE])
+
+
+def _farthest(supports: list[Support]) -> float:
+    """How far a corner of the outer surface is from the mixtures of the points, at the most."""
+    from scipy.optimize import nnls
+
+    points = np.array([each.point for each in supports])
+    system = np.vstack([points.T, np.full(len(points), _HEAVY)])
+    farthest = 0.0
+    for corner in _corners(supports):
+        shares, _ = nnls(system, np.append(corner, _HEAVY))
+        farthest = max(farthest, float(np.linalg.norm(corner - shares @ points / shares.sum())))
+    return farthest
 
 
 def _meeting(a: Support, b: Support) -> Vector:
@@ -239,5 +320,9 @@ def _grid(points: int) -> list[Vector]:
 
 def _number(model: Model, names: list[str], outcome: int | str) -> int:
     if isinstance(outcome, str):
-        return model.labels.outcome_index(outcome) if model.labels.outcomes is not None else names.index(outcome)
+        if model.labels.outcomes is not None:
+            return model.labels.outcome_index(outcome)
+        if outcome not in names:
+            raise ParameterError(f"outcomes: there is no {outcome!r}{nearest(outcome, names)}; there are {names}")
+        return names.index(outcome)
     return whole(outcome, "outcomes", 0, len(names) - 1, error=ParameterError)
