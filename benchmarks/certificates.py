@@ -229,6 +229,11 @@ Regions hold whatever the policy was that made the visits. `agent.absorb(log)` c
 the certificate that follows uses them. `eq.certify(space, reward, log)` certifies a log alone: `achieved` is then the
 value of what was done.
 
+`examples/log.py` has the whole way: the log of a base station's old rule, what it proves, and an agent that takes over
+with the log and without. With it, more is proven from the first step on.
+
+![What is lost at most, proven by an agent with the log of the old rule and by one without](images/log.png)
+
 ## In studies
 
 `load_results` has the column `certified`. `equipoise.studies.steps_until_certified(frame, 0.01)` has for each run the

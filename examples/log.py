@@ -46,8 +46,10 @@ def main() -> None:
     x = alt.X("t:Q", scale=alt.Scale(type="log"), title="steps")
     y = alt.Y("lost:Q", scale=alt.Scale(type="log"), title="lost at most, proven from the data alone")
     lines = alt.Chart(pl.DataFrame(rows)).mark_line().encode(x, y, alt.Color("agent:N", title=None))
-    rule = alt.Chart(pl.DataFrame({"lost": [certificate.regret_at_most]})).mark_rule(strokeDash=[4, 4]).encode(y)
-    (lines + rule).properties(width=460, height=300).save(options.out / "log.png", ppi=110)
+    old_rule = alt.Chart(pl.DataFrame({"lost": [certificate.regret_at_most], "t": [1], "what": ["the old rule"]}))
+    rule = old_rule.mark_rule(strokeDash=[4, 4]).encode(y)
+    words = old_rule.mark_text(align="left", dx=4, dy=-7).encode(x, y, alt.Text("what:N"))
+    (lines + rule + words).properties(width=460, height=300).save(options.out / "log.png", ppi=110)
 
 
 if __name__ == "__main__":

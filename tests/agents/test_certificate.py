@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.confidence._bounds import ends, likelihood
+from equipoise.confidence.elementwise import Elementwise, interval_entry
 from equipoise.errors import ParameterError, ProtocolError
 
 R = eq.rewards
@@ -200,6 +202,40 @@ def test_coverage_would_notice(share, monkeypatch):
     assert misses(model, reward, eq.confidence.Scaled(eq.confidence.Adaptive(), share), 300) > DELTA * 300
 
 
+@interval_entry
+def _each_at_delta(tau, delta, count, binary, n, total, squares, floats, bounds):
+    """As `Adaptive` would be if every interval had all of delta, and none had to share it."""
+    if binary != 0:
+        bounds[0], bounds[1] = likelihood(n, total, True, delta)
+    else:
+        lower, upper = likelihood(n, total, False, delta)
+        least, most = ends(n, total, delta)
+        bounds[0], bounds[1] = max(lower, least), min(upper, most)
+
+
+class Unshared(Elementwise):
+    guarantee = "none; it claims one"
+    interval = property(lambda self: _each_at_delta)
+
+
+@pytest.mark.slow
+def test_coverage_would_notice_if_the_share_of_delta_were_ignored():
+    """The worst of eighty fair coins: its bound is that of the coin with the least luck, so one failure is enough."""
+    K, runs = 80, 60
+    model, reward = eq.Model.from_arrays([[[1.0]]], [[[0.5] * K]]), R.BottomSum(K, 1)
+    oracle = eq.oracles.Doubling(eq.oracles.SignedSimplex(), inherit=True)
+
+    def missed(confidence, seed):
+        agent = eq.TocUCRL2(model.space, reward, oracle, delta=DELTA, confidence=confidence)
+        for steps in (30, 70, 200, 700):
+            eq.simulate(model, agent, steps, seed, progress=False)
+            agent.certificate(effort=1)
+        return agent.best_possible < 0.5 - 1e-9
+
+    assert sum(missed(eq.confidence.Adaptive(), seed) for seed in range(runs)) <= DELTA * runs
+    assert sum(missed(Unshared(), seed) for seed in range(runs)) > DELTA * runs
+
+
 def test_stopping_by_proof():
     model, reward = PROBLEMS["star, quadratic"]
     agent = eq.recommended(model.space, reward)
@@ -212,6 +248,9 @@ def test_stopping_by_proof():
     assert eq.simulate(model, same, 10**6, until=eq.Certified(regret=0.02)).t[-1] == run.t[-1]
     with pytest.raises(ParameterError, match="RoundRobin proves nothing"):
         eq.simulate(model, eq.agents.baselines.RoundRobin(model.space, reward), 10, until=eq.Certified(regret=0.1))
+    moving = eq.recommended(eq.models.star(2, 4).visits().space, R.Entropy(5))
+    with pytest.raises(ParameterError, match=r"until: Entropy\(.*\) changes with time"):
+        eq.simulate(eq.models.star(2, 4).visits(), moving, 10, until=eq.Certified(regret=0.1))
     with pytest.raises(ParameterError, match=r"until: got 0\.01"):
         eq.simulate(model, agent, 10, until=0.01)
     with pytest.raises(ParameterError, match="must be above 0"):

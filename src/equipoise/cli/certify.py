@@ -35,8 +35,9 @@ def certify(
     """Say from a log alone how good any policy could be, and how far from that the log is.
 
     The log has one row a step, whoever decided on it: the columns state, action, next_state, and one for each outcome,
-    which lie in [0, 1]. States and actions are those that occur in it; or those of a --world, by their labels or
-    numbers. Rows that cannot have happened are refused with their numbers.
+    which lie in [0, 1]. States and actions are those that occur in it, and every other column of numbers but t is an
+    outcome; or they are those of a --world, by their labels or numbers. Rows that cannot have happened are refused with
+    their numbers.
 
         equipoise certify log.csv --reward '{kind = "TargetSquared", targets = [0.9, 0.8]}'
 
