@@ -28,7 +28,7 @@ PAIRS, AFTER = [1, 2, 0], [1, 0, 0]
 def read(log, space=SHOP):
     taken = []
     rows = read_log(log, space, taken.append)
-    pair, outcomes, after = (np.concatenate(part) for part in zip(*taken, strict=True))
+    pair, outcomes, after, _ = (np.concatenate(part) for part in zip(*taken, strict=True))
     assert rows == pair.size
     return pair.tolist(), outcomes.tolist(), after.tolist()
 
