@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench applications leaderboard peers certificates paper mutations lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics paper mutations lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -39,6 +39,10 @@ peers: setup
 # How tight certificates are and what they cost; writes docs/certificates.md in some minutes.
 certificates: setup
 	$(BIN)/python -m benchmarks.certificates --long --seeds 2
+
+# What it is worth to tell an agent the mechanics of its system; writes docs/mechanics.md in some twenty minutes.
+mechanics: setup
+	$(BIN)/python -m benchmarks.mechanics
 
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md

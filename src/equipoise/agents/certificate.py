@@ -213,7 +213,14 @@ def best_bound(
             break
         bound = _planned(grounds, reward, theta, tolerance, relaxation, bound.belief.plan.bias)
         best = min(best, bound, key=lambda each: each.value)
-    return best
+    return _at_most(best, reward)
+
+
+def _at_most(bound: Bound, reward: Reward) -> Bound:
+    """The bound, or the largest value of g, which theta = 0 proves without any plan."""
+    nothing = np.zeros(reward.n_outcomes)
+    ceiling = reward.conjugate_bound(nothing)
+    return bound._replace(value=ceiling, theta=nothing) if ceiling < bound.value else bound
 
 
 def _planned(

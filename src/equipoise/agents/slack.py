@@ -33,6 +33,7 @@ from equipoise.planning.law_response import flow, likeliest, optimistic_rows
 if TYPE_CHECKING:
     import polars
 
+_ROUNDING: Final = 1e-12  # less than that is not listed
 _POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
@@ -83,7 +84,7 @@ def _of_pairs(space: Space, counts: Counts, region: Region, belief: Belief) -> t
     bias = belief.plan.bias
     of_transitions = share * (belief.response.chain @ bias - _estimated(counts, region, pairs, bias))
     adds = np.column_stack([of_outcomes, of_transitions])
-    states, sources = np.nonzero(adds > 0.0)
+    states, sources = np.nonzero(adds > _ROUNDING)
     names = [*space.outcome_names(), "transitions"]
     return states, [names[k] for k in sources], visits[states], adds[states, sources]
 
@@ -118,7 +119,7 @@ def _of_laws(
         names += space.outcome_names()
         units += [unit] * space.n_outcomes
     together = np.hstack(adds)
-    states, sources = np.nonzero(together > 0.0)
+    states, sources = np.nonzero(together > _ROUNDING)
     return states, [names[k] for k in sources], visits[np.array(units)[sources]], together[states, sources]
 
 

@@ -174,6 +174,8 @@ class TocUCRL2(Agent):
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
         self._absorbed = 0
+        moving = reward.kernels.lipschitz is not None
+        self._ceiling = math.inf if moving else reward.conjugate_bound(np.zeros(space.n_outcomes))
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -268,8 +270,11 @@ class TocUCRL2(Agent):
 
     @property
     def best_possible(self) -> float:
-        """The least upper bound on the optimum that its plans have proven so far; infinity if none."""
-        return float(self._machine.proof.bound[0])
+        """The least upper bound on the optimum that its plans have proven so far; infinity if it proves nothing.
+
+        It is never more than the largest value of g, for which nothing need be known.
+        """
+        return min(float(self._machine.proof.bound[0]), self._ceiling) if self.proves else math.inf
 
     def certificate(self, effort: int = 0) -> Certificate:
         """What the data prove: how good any policy could be at most, and so how much is lost at most.
