@@ -228,7 +228,7 @@ def region_of_balls(facts: Facts, tau: int, delta: float, form: str) -> Dense:
     visits = facts.visits
     n = np.maximum(1, visits)
     if form == "jaksch":
-        n_actions = n_pairs / n_states
+        n_actions = max(1, n_pairs / n_states)  # below 1 only where there are fewer laws than values of one
         radius = np.sqrt(14 * n_states * math.log(2 * n_actions * tau / delta) / n)
         width = np.sqrt(7 * math.log(2 * n_outcomes * n_pairs * tau / delta) / (2 * n))
     else:

@@ -1,6 +1,7 @@
 r"""UCRL2's own regions: a ball in the 1-norm around the estimate of each pair's transitions.
 
-"jaksch", the original (Jaksch, Ortner, Auer 2010, section 3), with SA pairs, A = SA / S and n = max(1, N):
+"jaksch", the original (Jaksch, Ortner, Auer 2010, section 3), with SA pairs, A = SA / S (or 1, should that be
+less: few laws may have many values) and n = max(1, N):
 
     |p - p^|_1 <= sqrt(14 S log(2 A tau / delta) / n),      |v_k - v^_k| <= sqrt(7 log(2 K SA tau / delta) / (2n)).
 
@@ -72,7 +73,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
             log = 0.5 * math.log(n + 1.0) + sets + math.log(2.0 * n_pairs / delta)
             region.radius[pair] = min(2.0, math.sqrt(2.0 * (1.0 + 1.0 / n) * log / n))
         else:
-            log = math.log(2.0 * (n_pairs / n_states) * task.tau / delta)
+            log = math.log(2.0 * max(1.0, n_pairs / n_states) * task.tau / delta)
             region.radius[pair] = min(2.0, math.sqrt(14.0 * n_states * log / n))
 
 

@@ -132,7 +132,6 @@ class Mechanics:
         }
         self._given = self._checked_laws(given or {}, "given")
         self._usual = self._checked_laws(usual or {}, "usual")
-        self.usual: Mapping[str, Any] = MappingProxyType(self._by_noise(self._usual))
         offered_labels: list[Sequence[Label]] = [list(row) for row in table.actions]
         self.labels = Labels(states=table.states, actions=offered_labels, outcomes=names)
         self._first_pair = pairs_of(len(row) for row in table.actions)
@@ -146,6 +145,11 @@ class Mechanics:
             self.labels,
             assembled(Drawn(table, drawn, self._law_labels, self._law_of, self._given, self._hidden)),
         )
+
+    @property
+    def usual(self) -> Mapping[str, Any]:
+        """The usual laws, read-only and as `model` takes them."""
+        return MappingProxyType(self._by_noise(self._usual))
 
     # -- worlds ------------------------------------------------------------------------------------------------
 
@@ -305,8 +309,9 @@ def _distribution(content: Any, noise: Noise, name: str) -> Vector:
                 raise ModelError(f"{name}: {value!r} is not one of its values, {listed(noise.support)}")
         chances = [content.get(value) for value in noise.support]
         missing = [i for i, chance in enumerate(chances) if chance is None]
-        if len(missing) == 1:  # what is left
-            chances[missing[0]] = 1.0 - sum(float(chance) for chance in chances if chance is not None)
+        if len(missing) == 1:  # what is left, but for rounding
+            left = 1.0 - float(checked_numbers([chance for chance in chances if chance is not None], name).sum())
+            chances[missing[0]] = left if left < -SUM_TOLERANCE else max(0.0, left)
         content = [0.0 if chance is None else chance for chance in chances]
     vector = checked_numbers(content, name, len(noise.support), "value")
     for value, chance in zip(noise.support, vector, strict=True):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -92,7 +92,8 @@ def evaluated(
     combinations = list(itertools.product(*(noise.support for noise in noises)))
     caller = _Caller(step, tuple(noise.name for noise in noises), tuple(outcomes))
     listed = states is not None
-    known: tuple[Label, ...] = distinct(states, "states") if states is not None else (_hashable(start, "start"),)
+    start = _hashable(start, "start")
+    known: tuple[Label, ...] = distinct(states, "states") if states is not None else (start,)
     numbers: dict[Label, int] = {state: s for s, state in enumerate(known)}
     if start not in numbers:
         raise ModelError(f"start: {start!r} is not one of the {len(numbers)} states that are listed")
@@ -180,7 +181,7 @@ class _Caller:
             outcomes = [outcomes[name] for name in names]
         try:
             vector = tuple(float(x) for x in outcomes)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             place = self.place(state, action, noise)
             raise ModelError(f"{place}: the outcomes are {outcomes!r}; {len(names)} numbers are needed") from None
         if len(vector) != len(names):
@@ -204,9 +205,11 @@ def _offered(actions: Any, state: Label) -> tuple[Label, ...]:
 
 
 def _hashable(label: Any, name: str) -> Label:
-    if not isinstance(label, Hashable):
-        raise ModelError(f"{name}: got {label!r}; a label must be hashable: a text, a tuple...")
-    return label
+    try:
+        hash(label)
+    except TypeError:
+        raise ModelError(f"{name}: got {label!r}; a label must be hashable: a text, a tuple...") from None
+    return cast(Label, label)
 
 
 def _check_again(caller: _Caller, table: Table, combinations: Sequence[Sequence[Label]], progress: bool | None) -> None:

@@ -95,6 +95,7 @@ def cases_of(model: Model, space: Space) -> Index | None:
                 cases[j] = case_of(space, pair, outcomes[j], int(model.branch_next[j]), None)
     except ProtocolError as error:
         raise ParameterError(f"model: it is not of the mechanics that the agent was told ({error})") from None
+    cases.setflags(write=False)  # as those of a model of mechanics are: of one type for the kernels
     return cases
 
 
