@@ -94,6 +94,12 @@ def test_usual_laws():
     assert leaves[: WORLD.n_actions[0]] == pytest.approx(np.full(4, 1 / 48))
 
 
+def test_no_more_doctors_are_free_than_are_there():
+    """An agent that believes in two of one doctor must not believe in two patients seen."""
+    laws = [{"free": {"1 doctor": law}} for law in ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0])]
+    assert WARD.model(**laws[0]).means == pytest.approx(WARD.model(**laws[1]).means, abs=1e-12)
+
+
 def test_one_chair_in_closed_form():
     """One class, one doctor, one chair: a = P(arrival), f = P(free), w = P(somebody waits) = a / (a + f - f a)."""
     call = mechanics.department(("calls",), (1,), (1,), (1,), 1, ("always",), 1.0)

@@ -15,8 +15,10 @@
 | `CrossEntropy` | minus a smoothed cross-entropy of a target, scaled | 1 | yes |
 | `Knapsack` | the reward less a penalty for the budget most exceeded | inf | no |
 | `Custom` | your functions, checked and compiled | any | as declared |
+| `Affine` | any of these, of an affine image of the outcomes | the inner one's | as that |
 """
 
+from equipoise.rewards.affine import Affine
 from equipoise.rewards.balance import Balance
 from equipoise.rewards.base import Reward
 from equipoise.rewards.bottom_sum import BottomSum
@@ -33,6 +35,7 @@ from equipoise.rewards.target_distance import TargetDistance
 from equipoise.rewards.target_squared import TargetSquared
 
 __all__ = [
+    "Affine",
     "Balance",
     "BottomSum",
     "CrossEntropy",

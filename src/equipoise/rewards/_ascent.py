@@ -22,10 +22,35 @@ The caller lends the working vectors, whose contents do not matter.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from equipoise._compile import call_entry, kernel
 from equipoise._types import Vector
+
+ITERATIONS: Final = 20_000  # of `smooth_ascent`
+TOLERANCE: Final = 1e-10
+
+
+def most_cuts(n_outcomes: int) -> int:
+    """After how many cuts `cutting_ascent` gives up.
+
+    >>> most_cuts(2)
+    680
+    """
+    return 80 * n_outcomes * (n_outcomes + 1) + 200
+
+
+def euclidean(smoothness: float, norm: float, n_outcomes: int) -> float:
+    """The smoothness in the Euclidean norm, from that in another.
+
+    u.Hu <= beta ||u||^2 for the Hessian -H, and ||u||_1^2 <= K ||u||_2^2, ||u||_inf <= ||u||_2.
+
+    >>> euclidean(2.0, 1.0, 3), euclidean(2.0, 2.0, 3)
+    (6.0, 2.0)
+    """
+    return smoothness * (n_outcomes if norm == 1.0 else 1.0)
 
 
 @kernel

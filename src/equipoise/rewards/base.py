@@ -227,6 +227,37 @@ class Reward(Component, abc.ABC):
         slope = self.gradient(w)
         return self.value(w) - float(slope @ w) + float(np.maximum(0.0, slope + theta).sum())
 
+    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Reward:
+        """The same reward of an affine image of the outcomes: g(A w + b).
+
+        Its outcomes are then those that A takes. With it a goal may be for a sum, a difference or a share: that at
+        least z of all patients are seen in time is in_time - z seen >= 0.
+
+        Parameters
+        ----------
+        matrix : array_like
+            A: a row for each outcome of this reward, a column for each of the world's.
+        offset : array_like, optional
+            b; by default zero. All of [0,1]^K must be mapped into [0,1]^M, where this reward is defined.
+
+        Raises
+        ------
+        RewardError
+            Naming the row that leaves [0, 1], or the argument.
+
+        Examples
+        --------
+        Half of all patients seen in time: the image is 1/3 + (2/3) (in_time - seen / 2), and 1/3 is to be reached.
+
+        >>> from equipoise.rewards import TargetSquared
+        >>> g = TargetSquared([1 / 3]).of([[-1 / 3, 2 / 3]], [1 / 3])
+        >>> g.value([0.4, 0.2]), round(g.value([0.4, 0.1]), 6), g.n_outcomes
+        (1.0, 0.995556, 2)
+        """
+        from equipoise.rewards.affine import Affine
+
+        return Affine(self, matrix, offset)
+
     def fingerprint(self) -> list[float]:
         """Numbers that tell this reward from others: its constants, and g and a supergradient at a few fixed points.
 

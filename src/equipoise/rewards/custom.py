@@ -37,7 +37,7 @@ from equipoise._types import Vector
 from equipoise._user_functions import CannotCompileError, UserFunction
 from equipoise.errors import RewardError
 from equipoise.rewards import audit
-from equipoise.rewards._ascent import cutting_ascent, smooth_ascent
+from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
 from equipoise.rewards._checks import checked_count
 from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_number, checked_vector
 from equipoise.rewards.norms import check_norm
@@ -45,9 +45,6 @@ from equipoise.rewards.norms import check_norm
 if TYPE_CHECKING:
     import cvxpy
 
-_ITERATIONS: Final = 20_000
-_TOLERANCE: Final = 1e-10
-_CUTS_A_PAIR, _FIRST_CUTS = 80, 200  # the ellipsoid method gives up after 80 K (K + 1) + 200 cuts
 _NAMES: Final = ("value", "gradient", "conjugate_argmax")
 
 
@@ -255,10 +252,10 @@ class Custom(Reward):
     def _iterated(self, value: Entry, gradient: Entry) -> Entry:
         """The maximiser by iteration, as an entry with the addresses of the user's functions built in."""
         value_address, gradient_address, n_params = value.address, gradient.address, self.params.size
-        limit = _ITERATIONS
+        limit = ITERATIONS
         if self.smoothness is None:
-            limit = _CUTS_A_PAIR * self.n_outcomes * (self.n_outcomes + 1) + _FIRST_CUTS
-            tolerance = _TOLERANCE
+            limit = most_cuts(self.n_outcomes)
+            tolerance = TOLERANCE
 
             def wrapped(t, n, theta, params, out):  # type: ignore[no-untyped-def]
                 work = np.empty((4, n))
@@ -279,9 +276,8 @@ class Custom(Reward):
                     np.empty(1),
                 )
         else:
-            # u.Hu <= beta ||u||^2 for the Hessian -H, and ||u||_1^2 <= K ||u||_2^2, ||u||_inf <= ||u||_2.
-            beta = self.smoothness * (self.n_outcomes if self.norm == 1.0 else 1.0)
-            tolerance = _TOLERANCE * max(1.0, self.lipschitz)
+            beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
+            tolerance = TOLERANCE * max(1.0, self.lipschitz)
 
             def wrapped(t, n, theta, params, out):  # type: ignore[no-untyped-def]
                 work = np.empty((3, n))

@@ -1,0 +1,231 @@
+r"""g(A w + b): a reward of sums, differences and shares of the outcomes.
+
+A ratio of two averages is not a concave function of them, but a target for it is a linear one. That the share of
+patients who are seen in time is at least z is in_time - z seen >= 0, and so
+
+    (in_time - z seen + z) / (1 + z) >= z / (1 + z),
+
+where the left side lies in [0, 1] for all outcomes in [0,1]: an affine image of them, with the target z / (1 + z).
+
+g is defined on [0,1]^M only, so A must map all of [0,1]^K into it, up to rounding; images are moved back into the
+box.
+
+With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, where ||A|| is the largest of ||A u|| for ||u|| = 1: the
+largest sum of a column for the 1-norm, of a row for the infinity norm, of absolute values both, and the largest
+singular value for the Euclidean one. They are upper bounds, and may be larger than necessary. The supergradient is A'
+q, q that of g at the image.
+
+The conjugate has no closed form, also where A can be inverted: the image of the box is in general no box. The
+maximiser is iterated for, as for `Custom`, so `exact_conjugate` is False, and bounds are proven by tangents
+(`conjugate_bound`).
+
+The compiled entries call those of g by their addresses, which stand in the parameters: as numbers below 2^53, which
+floats hold exactly. They are those of this process, so that a pickle leaves them out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numba import carray
+from numpy.typing import ArrayLike
+
+from equipoise._compile import call_address, entry
+from equipoise._types import Vector
+from equipoise.errors import RewardError
+from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
+from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
+
+if TYPE_CHECKING:
+    import cvxpy
+
+_ROUNDING: Final = 1e-9  # how far an image may lie outside of the box
+
+# Places in the parameters; from _HEAD on there are b, A row by row, and the parameters of g.
+_INNER_VALUE, _INNER_GRADIENT, _OWN_VALUE, _OWN_GRADIENT, _ROWS, _INNER_PARAMS, _BETA, _TOLERANCE, _LIMIT = range(9)
+_HEAD: Final = 9
+
+
+@entry
+def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
+    m = int(params[_ROWS])
+    inner = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))[_HEAD + m + m * n :]
+    image = np.empty(m)
+    for i in range(m):
+        image[i] = params[_HEAD + i]
+        for k in range(n):
+            image[i] += params[_HEAD + m + i * n + k] * w[k]
+        image[i] = min(1.0, max(0.0, image[i]))
+    call_address(int(params[_INNER_VALUE]), (t, m, image, inner, carray(out, 1)))
+
+
+@entry
+def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
+    m = int(params[_ROWS])
+    inner = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))[_HEAD + m + m * n :]
+    image, slope = np.empty(m), np.empty(m)
+    for i in range(m):
+        image[i] = params[_HEAD + i]
+        for k in range(n):
+            image[i] += params[_HEAD + m + i * n + k] * w[k]
+        image[i] = min(1.0, max(0.0, image[i]))
+    call_address(int(params[_INNER_GRADIENT]), (t, m, image, inner, slope))
+    for k in range(n):
+        out[k] = 0.0
+        for i in range(m):
+            out[k] += params[_HEAD + m + i * n + k] * slope[i]
+
+
+@entry
+def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+    m = int(params[_ROWS])
+    own = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))
+    value, gradient, limit = int(params[_OWN_VALUE]), int(params[_OWN_GRADIENT]), int(params[_LIMIT])
+    point, best = carray(theta, n), carray(out, n)
+    work = np.empty((4, n))
+    if params[_BETA] >= 0.0:
+        smooth_ascent(
+            gradient, t, point, own, best, params[_BETA], params[_TOLERANCE], limit, work[0], work[1], work[2]
+        )
+    else:
+        cutting_ascent(
+            value, gradient, t, point, own, best, params[_TOLERANCE], limit,
+            np.empty((n, n)), work[0], work[1], work[2], work[3], np.empty(1),
+        )  # fmt: skip
+
+
+_KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+
+
+@final
+class Affine(Reward):
+    """A reward of an affine image of the outcomes, g(A w + b); `Reward.of` makes one.
+
+    Parameters
+    ----------
+    inner : Reward
+        g, of M outcomes; it may not change with time.
+    matrix : array_like
+        A, M rows of K numbers.
+    offset : array_like, optional
+        b, M numbers; by default zero. A w + b must lie in [0,1]^M for all w in [0,1]^K.
+
+    Raises
+    ------
+    RewardError
+        Naming the row that leaves [0, 1], or the argument.
+
+    Examples
+    --------
+    The first two outcomes together, at most 0.5 on average; the third at least 0.75.
+
+    >>> from equipoise.rewards import TargetSquared
+    >>> g = Affine(TargetSquared([0.75, 0.75]), [[-0.5, -0.5, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0])
+    >>> g.value([0.25, 0.25, 0.75]), g.value([0.5, 0.5, 0.75])
+    (1.0, 0.96875)
+    """
+
+    exact_conjugate = False
+
+    def __init__(self, inner: Reward, matrix: ArrayLike, offset: ArrayLike | None = None) -> None:
+        if not isinstance(inner, Reward):
+            raise RewardError(f"inner: got {inner!r}; a reward is needed")
+        if inner.at(1) is not inner:
+            raise RewardError(f"inner: {inner!r} changes with time; one that does not is needed, such as its .at(1000)")
+        self.inner = inner
+        self._matrix = _checked_matrix(matrix, inner.n_outcomes)
+        M, K = self._matrix.shape
+        self._offset = np.zeros(M) if offset is None else checked_vector(offset, "offset")
+        if self._offset.size != M:
+            raise RewardError(f"offset: got {self._offset.size} entries; {M} are needed, one for each row of matrix")
+        _check_image(self._matrix, self._offset)
+        stretch = float(np.linalg.norm(self._matrix, inner.norm))
+        if stretch == 0.0:
+            raise RewardError("matrix: it is zero, and the reward would not depend on the outcomes")
+        self.n_outcomes = K
+        self.norm = inner.norm
+        self.lipschitz = inner.lipschitz * stretch
+        self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
+        self.piecewise_linear = inner.piecewise_linear
+        self._params: Vector | None = None
+
+    @property
+    def matrix(self) -> Vector:
+        """The matrix A."""
+        return read_only(self._matrix)
+
+    @property
+    def offset(self) -> Vector:
+        """The vector b."""
+        return read_only(self._offset)
+
+    @property
+    def params(self) -> Vector:  # type: ignore[override]
+        """What the kernels read: addresses of this process, b, A, and what those of g read."""
+        if self._params is None:
+            beta, tolerance, limit = -1.0, TOLERANCE, most_cuts(self.n_outcomes)
+            if self.smoothness is not None:
+                beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
+                tolerance, limit = TOLERANCE * max(1.0, self.lipschitz), ITERATIONS
+            called = (self.inner.kernels.value, self.inner.kernels.gradient, _value, _gradient)
+            head = [*(one.address for one in called), self._offset.size, self.inner.params.size, beta, tolerance, limit]
+            self._params = np.concatenate(
+                [np.array(head, np.float64), self._offset, self._matrix.ravel(), self.inner.params]
+            )
+        return self._params
+
+    @property
+    def kernels(self) -> RewardKernels:
+        """The compiled entries."""
+        return _KERNELS
+
+    def image(self, w: ArrayLike) -> Vector:
+        """A w + b, the numbers that the goal is for.
+
+        Parameters
+        ----------
+        w : array_like
+            A point of [0,1]^K.
+        """
+        return np.asarray(self._matrix @ self._vector(w, "w") + self._offset)
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """The expression of g, of A w + b."""
+        return self.inner.concave_expression(self._matrix @ w + self._offset)
+
+    def failure(self) -> RewardError | None:
+        """What went wrong inside g."""
+        return self.inner.failure()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_params": None}
+
+
+def _checked_matrix(x: ArrayLike, rows: int) -> Vector:
+    try:
+        matrix = np.array(x, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise RewardError(f"matrix: not a matrix of numbers ({error})") from None
+    if matrix.ndim != 2 or matrix.shape[0] != rows or not matrix.shape[1]:
+        raise RewardError(
+            f"matrix: got an array of shape {matrix.shape}; {rows} rows are needed, one for each outcome of the inner "
+            "reward, of as many numbers as the world has outcomes"
+        )
+    wrong = np.argwhere(~np.isfinite(matrix))
+    if wrong.size:
+        i, k = wrong[0]
+        raise RewardError(f"matrix[{i}][{k}]: got {matrix[i, k]}; a finite number is needed")
+    return matrix
+
+
+def _check_image(matrix: Vector, offset: Vector) -> None:
+    low = offset + np.minimum(matrix, 0.0).sum(axis=1)
+    high = offset + np.maximum(matrix, 0.0).sum(axis=1)
+    wrong = np.flatnonzero((low < -_ROUNDING) | (high > 1.0 + _ROUNDING))
+    if wrong.size:
+        i = int(wrong[0])
+        raise RewardError(
+            f"matrix[{i}]: with its offset it is from {low[i]:g} to {high[i]:g} on [0,1]^{matrix.shape[1]}; it must "
+            "stay in [0, 1], where the inner reward is defined: scale the row, and shift it by its offset"
+        )
