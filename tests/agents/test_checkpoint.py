@@ -454,6 +454,7 @@ CLOCK = [
 ]
 OUT_OF_RANGE = {
     "randomised": [("clock", at(0, 79))],
+    "rule": [],  # it has nothing but its clock
     "round robin": [
         ("memory.turn", at(2, -1)),
         ("memory.turn", at(2, 3)),
@@ -510,7 +511,7 @@ def test_numbers_out_of_range(saved, name, pending):
 
 
 def test_a_pair_that_the_agent_cannot_have_taken(saved):
-    for name in ("round robin", "deterministic"):
+    for name in ("round robin", "deterministic", "rule"):
         path = saved(name, pending=True)
         header, arrays = read(path)
         first = CASES[name].model.first_pair
@@ -522,7 +523,7 @@ def test_a_pair_that_the_agent_cannot_have_taken(saved):
             if pair == taken:
                 assert load_any(path).pending
             else:
-                with pytest.raises(FileError, match=r"do not fit together|that its policy never takes"):
+                with pytest.raises(FileError, match=r"do not fit together|its policy never takes|its rule does not"):
                     load_any(path)
 
 

@@ -87,8 +87,9 @@ class Rule(Agent):
         """Nothing: it does the same for ever."""
         return {}
 
-    def restore(self, memory: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Only see whether the pending action is its own."""
+    def restore(self, memory: Mapping[str, Any]) -> None:
+        """See that there was nothing, and that the pending action is its own."""
+        require(memory == {}, "it has a memory, and a rule needs none")
         pair = self.space.first_pair[self.state] + self.rule[self.state]
         possible = not self.pending or int(self._clock["pending"][0]) == pair
         require(possible, "an action is pending that its rule does not take")
