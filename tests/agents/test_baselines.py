@@ -138,6 +138,16 @@ def test_a_rule_runs_in_known_mechanics_and_in_a_file(tmp_path):
     assert np.array_equal(*runs)
 
 
+def test_a_study_holds_a_rule_as_a_list():
+    rule = Rule(SHOP.space, KPIS, base_stock)
+    description = {"kind": "Rule", **rule.arguments()}
+    agent = eq.studies.vocabulary.make_agent(description, SHOP, KPIS, 100, 0, "agent")
+    assert isinstance(agent, Rule)
+    assert agent.rule == rule.rule
+    with pytest.raises(eq.EquipoiseError, match=r"agent: Rule: rule: state 0 \(0,\): got 9"):
+        eq.studies.vocabulary.make_agent({"kind": "Rule", "rule": [9] * 11}, SHOP, KPIS, 100, 0, "agent")
+
+
 @pytest.mark.parametrize(
     ("rule", "complaint"),
     [
