@@ -7,13 +7,14 @@ patients who are seen in time is at least z is in_time - z seen >= 0, and so
 
 where the left side lies in [0, 1] for all outcomes in [0,1]: an affine image of them, with the target z / (1 + z).
 
-g is defined on [0,1]^M only, so A must map all of [0,1]^K into it, up to rounding; images are moved back into the
-box.
+In units of its own, (in_time - z seen) / rate, with the rate at which patients come, the image leaves [0, 1]. Some
+rewards have a formula that holds on any box, with another Lipschitz constant (`Reward.lipschitz_on`); for the others A
+must map all of [0,1]^K into [0,1]^M, up to rounding, and images are moved back into it.
 
-With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, where ||A|| is the largest of ||A u|| for ||u|| = 1: the
-largest sum of a column for the 1-norm, of a row for the infinity norm, of absolute values both, and the largest
-singular value for the Euclidean one. They are upper bounds, and may be larger than necessary. The supergradient is A'
-q, q that of g at the image.
+With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, L_g on the box of all images. ||A|| is the largest of
+||A u|| for ||u|| = 1: the largest sum of a column for the 1-norm, of a row for the infinity norm, of absolute values
+both, and the largest singular value for the Euclidean one. They are upper bounds, and may be larger than necessary. The
+supergradient is A' q, q that of g at the image.
 
 The conjugate has no closed form, also where A can be inverted: the image of the box is in general no box. The
 maximiser is iterated for, as for `Custom`, so `exact_conjugate` is False, and bounds are proven by tangents
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
 _ROUNDING: Final = 1e-9  # how far an image may lie outside of the box
 
 # Places in the parameters; from _HEAD on there are b, A row by row, and the parameters of g.
-_INNER_VALUE, _INNER_GRADIENT, _OWN_VALUE, _OWN_GRADIENT, _ROWS, _INNER_PARAMS, _BETA, _TOLERANCE, _LIMIT = range(9)
-_HEAD: Final = 9
+_INNER_VALUE, _INNER_GRADIENT, _OWN_VALUE, _OWN_GRADIENT, _ROWS, _INNER_PARAMS, _BETA, _TOLERANCE, _LIMIT, _FREE = (
+    range(10)
+)
+_HEAD: Final = 10
 
 
 @entry
@@ -56,7 +59,8 @@ def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
         image[i] = params[_HEAD + i]
         for k in range(n):
             image[i] += params[_HEAD + m + i * n + k] * w[k]
-        image[i] = min(1.0, max(0.0, image[i]))
+        if params[_FREE] == 0.0:
+            image[i] = min(1.0, max(0.0, image[i]))
     call_address(int(params[_INNER_VALUE]), (t, m, image, inner, carray(out, 1)))
 
 
@@ -69,7 +73,8 @@ def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
         image[i] = params[_HEAD + i]
         for k in range(n):
             image[i] += params[_HEAD + m + i * n + k] * w[k]
-        image[i] = min(1.0, max(0.0, image[i]))
+        if params[_FREE] == 0.0:
+            image[i] = min(1.0, max(0.0, image[i]))
     call_address(int(params[_INNER_GRADIENT]), (t, m, image, inner, slope))
     for k in range(n):
         out[k] = 0.0
@@ -109,7 +114,8 @@ class Affine(Reward):
     matrix : array_like
         A, M rows of K numbers.
     offset : array_like, optional
-        b, M numbers; by default zero. A w + b must lie in [0,1]^M for all w in [0,1]^K.
+        b, M numbers; by default zero. A w + b must lie in [0,1]^M for all w in [0,1]^K, unless g is defined elsewhere
+        too: `TargetSquared`, `TargetDistance`, `Quadratic` and `Linear` are.
 
     Raises
     ------
@@ -139,13 +145,19 @@ class Affine(Reward):
         self._offset = np.zeros(M) if offset is None else checked_vector(offset, "offset")
         if self._offset.size != M:
             raise RewardError(f"offset: got {self._offset.size} entries; {M} are needed, one for each row of matrix")
-        _check_image(self._matrix, self._offset)
+        low = self._offset + np.minimum(self._matrix, 0.0).sum(axis=1)
+        high = self._offset + np.maximum(self._matrix, 0.0).sum(axis=1)
+        leaving = np.flatnonzero((low < -_ROUNDING) | (high > 1.0 + _ROUNDING))
+        elsewhere = inner.lipschitz_on(low, high) if leaving.size else None
+        if leaving.size and elsewhere is None:
+            raise _leaves(int(leaving[0]), low, high, K)
+        self._free = elsewhere is not None
         stretch = float(np.linalg.norm(self._matrix, inner.norm))
         if stretch == 0.0:
             raise RewardError("matrix: it is zero, and the reward would not depend on the outcomes")
         self.n_outcomes = K
         self.norm = inner.norm
-        self.lipschitz = inner.lipschitz * stretch
+        self.lipschitz = (inner.lipschitz if elsewhere is None else elsewhere) * stretch
         self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
         self.piecewise_linear = inner.piecewise_linear
         self._params: Vector | None = None
@@ -169,7 +181,15 @@ class Affine(Reward):
                 beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
                 tolerance, limit = TOLERANCE * max(1.0, self.lipschitz), ITERATIONS
             called = (self.inner.kernels.value, self.inner.kernels.gradient, _value, _gradient)
-            head = [*(one.address for one in called), self._offset.size, self.inner.params.size, beta, tolerance, limit]
+            head: list[float] = [
+                *(one.address for one in called),
+                self._offset.size,
+                self.inner.params.size,
+                beta,
+                tolerance,
+                limit,
+            ]
+            head.append(float(self._free))
             self._params = np.concatenate(
                 [np.array(head, np.float64), self._offset, self._matrix.ravel(), self.inner.params]
             )
@@ -219,13 +239,8 @@ def _checked_matrix(x: ArrayLike, rows: int) -> Vector:
     return matrix
 
 
-def _check_image(matrix: Vector, offset: Vector) -> None:
-    low = offset + np.minimum(matrix, 0.0).sum(axis=1)
-    high = offset + np.maximum(matrix, 0.0).sum(axis=1)
-    wrong = np.flatnonzero((low < -_ROUNDING) | (high > 1.0 + _ROUNDING))
-    if wrong.size:
-        i = int(wrong[0])
-        raise RewardError(
-            f"matrix[{i}]: with its offset it is from {low[i]:g} to {high[i]:g} on [0,1]^{matrix.shape[1]}; it must "
-            "stay in [0, 1], where the inner reward is defined: scale the row, and shift it by its offset"
-        )
+def _leaves(row: int, low: Vector, high: Vector, n_outcomes: int) -> RewardError:
+    return RewardError(
+        f"matrix[{row}]: with its offset it is from {low[row]:g} to {high[row]:g} on [0,1]^{n_outcomes}; it must stay "
+        "in [0, 1], where the inner reward is defined: scale the row, and shift it by its offset"
+    )

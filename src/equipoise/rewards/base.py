@@ -227,6 +227,16 @@ class Reward(Component, abc.ABC):
         slope = self.gradient(w)
         return self.value(w) - float(slope @ w) + float(np.maximum(0.0, slope + theta).sum())
 
+    def lipschitz_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
+        """A Lipschitz constant of g on another box than [0,1]^K; None if its formula holds on that alone.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return None
+
     def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Reward:
         """The same reward of an affine image of the outcomes: g(A w + b).
 
@@ -238,7 +248,9 @@ class Reward(Component, abc.ABC):
         matrix : array_like
             A: a row for each outcome of this reward, a column for each of the world's.
         offset : array_like, optional
-            b; by default zero. All of [0,1]^K must be mapped into [0,1]^M, where this reward is defined.
+            b; by default zero. All of [0,1]^K must be mapped into [0,1]^M, unless this reward is defined elsewhere
+            too (`lipschitz_on`). A reward in units of its own may have a large Lipschitz constant, and so a threshold
+            that never ends an episode: give the agent one of the size of the gradients that occur.
 
         Raises
         ------

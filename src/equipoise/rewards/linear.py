@@ -81,6 +81,16 @@ class Linear(Reward):
         """The compiled entries."""
         return _KERNELS
 
+    def lipschitz_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """The same everywhere.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return self.lipschitz
+
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The inner product."""
         return self.params @ w

@@ -80,6 +80,16 @@ class Quadratic(Reward):
         """The compiled entries."""
         return _KERNELS
 
+    def lipschitz_on(self, low: Vector, high: Vector) -> float:
+        """The largest gradient is that at the corner farthest from the target.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return float(np.linalg.norm(np.maximum(np.abs(self.params - low), np.abs(high - self.params))))
+
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """1 - sum of squares / 2."""
         import cvxpy

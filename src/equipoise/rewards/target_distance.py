@@ -214,6 +214,16 @@ class TargetDistance(Reward):
         """The compiled entries, one set for each norm."""
         return _KERNELS[self.norm]
 
+    def lipschitz_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """A distance changes by no more than its argument, everywhere.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return self.lipschitz
+
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """1 - the norm of the positive part."""
         import cvxpy

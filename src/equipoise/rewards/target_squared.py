@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._compile import entry
@@ -82,6 +83,16 @@ class TargetSquared(Reward):
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
         return _KERNELS
+
+    def lipschitz_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """The largest gradient is that at the lowest corner.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return float(np.linalg.norm(2.0 * np.maximum(0.0, self.params - low) / self.n_outcomes))
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """1 - the mean of the squared positive parts."""
