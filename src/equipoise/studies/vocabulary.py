@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from equipoise._component import Component, Reading, described, kind_of, made, plain
+from equipoise._words import nearest
 from equipoise.agents.base import Agent
 from equipoise.agents.vocabulary import KINDS, systems, worlds
 from equipoise.errors import EquipoiseError, StudyError
@@ -133,8 +134,16 @@ def _hint_mechanics(description: Mapping[str, Any], where: str) -> None:
 
 def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
     """A world of a system whose mechanics are known."""
-    given = {name: value for name, value in description.items() if name not in (MECHANICS, "laws")}
-    named = given | {"kind": description[MECHANICS]}
+    given, kind = dict(description), description[MECHANICS]
+    if "kind" in given:
+        raise StudyError(f"{where}: it has a kind and {MECHANICS}; one of them is needed")
+    if not isinstance(kind, str) or (":" not in kind and kind not in systems()):
+        hint = nearest(kind, list(systems())) if isinstance(kind, str) else ""
+        raise StudyError(
+            f"{where}.{MECHANICS}: got {kind!r}{hint}; one of {', '.join(sorted(systems()))} is needed, or"
+            ' "package.module:Name" for one of your own'
+        )
+    named = {name: value for name, value in given.items() if name not in (MECHANICS, "laws")} | {"kind": kind}
     system: Mechanics = made(named, Mechanics, where, Context().reading())
     laws = description.get("laws", {})
     if not isinstance(laws, Mapping) or not all(isinstance(name, str) for name in laws):

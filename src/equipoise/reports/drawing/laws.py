@@ -1,4 +1,4 @@
-"""A law that was learnt, against the truth: its values side by side, each with estimates and intervals agent by agent."""
+"""A law that was learnt, against the truth: values side by side, each with the agents' estimates and intervals."""
 
 from __future__ import annotations
 
