@@ -3,8 +3,6 @@
 python examples/department.py --steps 20000 --out out
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import equipoise as eq
 WEEK = 7 * 144  # slots of ten minutes
 IN_TIME = {"urgent": 0.9, "standard": 0.85}  # the shares that are to be seen in time
 PATIENTS = {"urgent": 0.08, "standard": 0.16}  # about how many are seen in a slot; it sets the scale alone
+RULE = {"night": "1 doctor, urgent first", "day": "2 doctors, urgent first", "evening": "2 doctors, urgent first"}
 ROOM, REST = 0.98, 0.8  # slots in which nobody is sent away, and without a further doctor
 
 
@@ -26,7 +25,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-
     ward = eq.mechanics.department()
     world = ward.model()  # with its usual laws, which no agent is told
     matrix, offset = np.zeros((4, ward.space.n_outcomes)), np.zeros(4)
@@ -35,27 +33,20 @@ def main() -> None:
         offset[k] = z
     matrix[2, 4] = matrix[3, 5] = 1.0  # nobody sent away, no further doctor
     reward = eq.rewards.TargetSquared([*IN_TIME.values(), ROOM, REST]).of(matrix, offset)
-
-    def rule_of_thumb(state: tuple) -> str:
-        return "2 doctors, urgent first" if state[0] != "night" else "1 doctor, urgent first"
-
     agents = {
-        "told the mechanics": eq.recommended(ward.space, reward),
+        "told the mechanics": (told := eq.recommended(ward.space, reward)),
         "told the table": eq.recommended(world.space, reward),
-        "rule of thumb": eq.agents.baselines.Rule(ward.space, reward, rule_of_thumb),
+        "rule of thumb": eq.agents.baselines.Rule(ward.space, reward, lambda state: RULE[state[0]]),
     }
     rows = []
     for name, agent in agents.items():
         run = eq.simulate(world, agent, options.steps, seed=1)
-        seen, in_time = run.outcomes[:, 0:4:2], run.outcomes[:, 1:4:2]
-        shares = in_time / np.maximum(seen, 1e-9)
+        shares = run.outcomes[:, 1:4:2] / np.maximum(run.outcomes[:, 0:4:2], 1e-9)  # in time of all that were seen
         rows += [{"agent": name, "weeks": t / WEEK, "share": x} for t, x in zip(run.t, shares[:, 0], strict=True)]
         away, further = 1.0 - run.outcomes[-1, 4:]
         print(f"{name}: in time {shares[-1, 0]:.1%} of urgent and {shares[-1, 1]:.1%} of standard patients;", end=" ")
         print(f"somebody sent away in {away:.1%} and a further doctor in {further:.0%} of slots")
-    told = agents["told the mechanics"]
-    print(told.certificate(effort=5))
-    print(told.laws().filter(pl.col("law").str.contains("urgent")))
+    print(told.certificate(effort=5), told.laws().filter(pl.col("law").str.contains("urgent")), sep="\n")
 
     shown = pl.DataFrame(rows).filter(pl.col("weeks") > 0.1)
     x = alt.X("weeks:Q", scale=alt.Scale(type="log"))

@@ -126,7 +126,7 @@ WRONG = {
     "no world": (["solve", "--reward", "Entropy"], 1, "--world: it is missing; or give a study"),
     "no such world": (["describe", "--world", "sta"], 1, "--world.kind: got 'sta' (did you mean 'star'?)"),
     "no table": (["describe", "--world", "{kind}"], 1, "--world: got '{kind}', which is no TOML table"),
-    "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, rewards"),
+    "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, mechanics, rewards"),
     "no command": (["rum"], 2, "rum"),
     "no such format": (["report", "x", "--figures", "f", "--format", "bmp"], 2, "bmp"),
     "format of what": (

@@ -54,6 +54,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     makers = (
         synthetic.showcase, synthetic.hostile, synthetic.crowd, synthetic.vanishing, synthetic.without_chance,
-        synthetic.empty, synthetic.one_checkpoint, synthetic.guaranteed, synthetic.certified,
+        synthetic.empty, synthetic.one_checkpoint, synthetic.guaranteed, synthetic.certified, synthetic.learnt,
     )  # fmt: skip
     return {maker.__name__: write_report(maker(), folder / f"{maker.__name__}.html") for maker in makers}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from equipoise.studies.learnt import no_laws
 from equipoise.studies.results import AgentRecord, Failure, Guarantee, Optimum, ProblemRecord, Results
 
 SCHEMA = {
@@ -244,3 +245,36 @@ def certified() -> Results:
     proving = {"steady": 0.95, "noisy": 0.9}
     agents = tuple(replace(agent, certainty=proving.get(agent.name)) for agent in made.agents)
     return replace(made, agents=agents, certified_within=0.05)
+
+
+def law_rows(
+    agent: str, seed: int, laws: Mapping[str, tuple[int, Sequence[float | None]]], width: float, problem: str = "shop"
+) -> pl.DataFrame:
+    """What an agent has learnt of laws, each given by its visits and its truth.
+
+    An estimate is off by a hundredth, up and down in turn; its interval reaches `width` to either side of it.
+    """
+    rows = []
+    for name, (visits, truth) in laws.items():
+        for i, p in enumerate(truth):
+            if visits:
+                estimate = round(visits * ((p or 0.0) + (0.01 if i % 2 == 0 else -0.01))) / visits
+                ends = (max(0.0, estimate - width), min(1.0, estimate + width))
+            else:
+                estimate, ends = None, (0.0, 1.0)
+            rows.append((problem, agent, seed, name, str(i), visits, estimate, *ends, p))
+    return pl.DataFrame(rows, schema=no_laws().schema, orient="row")
+
+
+def learnt() -> Results:
+    """Two problems, one of them with laws that two agents of three were told of: seed 1 of "narrow" misses the truth.
+
+    A law was never seen, and one never comes into play.
+    """
+    laws = {"demand": (1000, [0.5, 0.25, 0.15, 0.1]), "lead <b>time</b>": (0, [0.9, 0.1]), "idle": (0, [None, None])}
+    parts = [law_rows("wide", seed, laws, 0.05) for seed in (0, 1)]
+    parts += [law_rows("narrow", seed, laws, 0.02 if seed == 0 else 0.005) for seed in (0, 1)]
+    agents = {"wide": Law(0.9, -0.5), "table": Law(0.9, -0.4), "narrow": Law(0.7, -0.4)}
+    problems = [problem("shop", 3, optimum_of(3)), problem("star", 2, None)]
+    made = results(problems, agents, 2, 10**4, "With laws")
+    return replace(made, laws=pl.concat(parts))

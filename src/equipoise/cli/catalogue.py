@@ -26,8 +26,10 @@ _FILLED: Final = {
     "budget": "the reward's",
     "seed": "the run's",
 }
+_WORLDS: Final = ("worlds", "mechanics")  # for which nothing is filled in
 _SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "worlds": vocabulary.worlds,
+    "mechanics": vocabulary.systems,
     "rewards": vocabulary.reward_families,
     "oracles": vocabulary.oracle_kinds,
     "mirror maps": vocabulary.mirror_maps,
@@ -43,15 +45,16 @@ def catalogue(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List worlds, rewards, oracles, mirror maps, confidences, schedules and agents, with their parameters.
+    """List worlds, mechanics, rewards, oracles, mirror maps, confidences, schedules and agents, with their parameters.
 
     What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
-    model that a confidence is told. A parameter that is needed must be given.
+    model that a confidence is told. A parameter that is needed must be given. Mechanics are systems whose agents learn
+    laws alone: world = { mechanics = "inventory" }.
     """
     if shelf is not None and shelf not in _SHELVES:
         raise StudyError(f"got {shelf!r}; one of {', '.join(_SHELVES)} is needed")
     data = {
-        name: {kind: _about(maker, name != "worlds") for kind, maker in sorted(kinds().items())}
+        name: {kind: _about(maker, name not in _WORLDS) for kind, maker in sorted(kinds().items())}
         for name, kinds in _SHELVES.items()
         if shelf in (None, name)
     }

@@ -15,6 +15,7 @@ from rich.table import Table
 from equipoise.cli import problem as words
 from equipoise.cli.allowing import With
 from equipoise.models.labels import Label, text
+from equipoise.models.laws.truth import true_laws
 from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward
@@ -34,10 +35,13 @@ def describe(
     """Describe a problem, or a world alone: what the guarantees depend on.
 
     States, pairs, outcomes, and what they are called; whether it is communicating; the diameter D (the longest travel
-    between two states, by the best policy for it); Gamma, the most successors of a pair. Of a reward: its norm, its
-    Lipschitz constant L, its smoothness, and the oracle that fits it.
+    between two states, by the best policy for it); Gamma, the most successors of a pair. Of mechanics: each law that
+    is to be learnt, with its values and their probabilities in this world. Of a reward: its norm, its Lipschitz
+    constant L, its smoothness, and the oracle that fits it.
 
         equipoise describe --world '{kind = "riverswim", n = 20}'
+
+        equipoise describe --world '{mechanics = "inventory", capacity = 20}'
 
         equipoise describe studies/kpis.toml --problem queue --json
     """
@@ -53,8 +57,10 @@ def describe(
         typer.echo(json.dumps(data, indent=1))
         return
     table = Table(box=None, show_header=False, padding=(0, 3, 0, 0))
+    laws = data.pop("laws", {})
+    data |= {f"law {name}": _probabilities(law) for name, law in laws.items()}
     for name, value in data.items():
-        table.add_row(name, f"{value:.6g}" if isinstance(value, float) else escape(str(value)))
+        table.add_row(escape(name), f"{value:.6g}" if isinstance(value, float) else escape(str(value)))
     Console(highlight=False).print(table)
 
 
@@ -71,7 +77,24 @@ def _world(model: Model) -> dict[str, Any]:
         "communicating": model.is_communicating(),
         "diameter": float(model.diameter()) if model.is_communicating() else "infinite",
         "gamma": int(model.max_successors),
+        **_laws(model),
     }
+
+
+def _laws(model: Model) -> dict[str, Any]:
+    """The laws that an agent is to learn which is told the mechanics, with the truth; nothing for a plain table."""
+    if model.laws is None:
+        return {}
+    learnt = zip(model.laws.names, model.laws.values, true_laws(model), strict=True)
+    laws = {name: dict(zip(map(text, values), law.tolist(), strict=True)) for name, values, law in learnt}
+    return {"laws": {name: {v: p if p == p else None for v, p in law.items()} for name, law in laws.items()}}
+
+
+def _probabilities(law: dict[str, float | None]) -> str:
+    """A law on a line; of many values the first ones."""
+    shown = [f"{value}: {'never comes into play' if p is None else f'{p:.4g}'}" for value, p in law.items()]
+    more = f"; {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
+    return "; ".join(shown[:_LISTED]) + more
 
 
 def _labels(model: Model) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from equipoise.studies.spec import Problem, read_study
 Source = Annotated[Path | None, typer.Argument(help="Take the problem from this study.", metavar="STUDY.toml")]
 Which = Annotated[str | None, typer.Option("--problem", help="Which of its problems.", metavar="NAME")]
 World = Annotated[
-    str | None, typer.Option(help="A world: its name, or a TOML table of its kind and parameters.", metavar="WORLD")
+    str | None,
+    typer.Option(help="A world: its name, or a TOML table of its kind (or mechanics) and parameters.", metavar="WORLD"),
 ]
 Reward = Annotated[str | None, typer.Option(help="A reward, written in the same way.", metavar="REWARD")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -8,14 +8,14 @@
 | `work` | what a worker does |
 | `pools`, `claims`, `runner` | who does what |
 | `record`, `store` | one result; the folder of all |
-| `results`, `loading` | what is read back |
+| `results`, `learnt`, `loading` | what is read back |
 | `certified` | how long it took to prove that little is lost |
 | `export` | the same for other programs |
 """
 
 from equipoise.studies.certified import steps_until_certified
 from equipoise.studies.export import export_results, to_pandas
-from equipoise.studies.loading import load_results, open_results
+from equipoise.studies.loading import load_laws, load_results, open_results
 from equipoise.studies.plan import Plan, make_plan
 from equipoise.studies.results import Results
 from equipoise.studies.runner import Progress, run_study
@@ -29,6 +29,7 @@ __all__ = [
     "Results",
     "Study",
     "export_results",
+    "load_laws",
     "load_results",
     "make_plan",
     "open_results",

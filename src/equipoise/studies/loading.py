@@ -1,4 +1,4 @@
-"""Read the results of a study: `load_results` for the table alone, `open_results` for all that a report needs.
+"""Read the results of a study: `load_results` and `load_laws` for a table, `open_results` for all that a report needs.
 
 The manifest in the folder says which runs there should be; files of other runs (of an agent since changed, say) are
 left alone. A file that is damaged is not read, and named.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.errors import FileError
 from equipoise.studies.export import flat_frame
-from equipoise.studies.manifest import Manifest
+from equipoise.studies.learnt import laws_frame
 from equipoise.studies.record import Record
 from equipoise.studies.results import Failure, Optimum, Results
 from equipoise.studies.store import Folder
@@ -56,13 +56,50 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
     >>> flat.columns[4:9]
     ['t', 'loop 0', 'loop 1', 'loop 2', 'value']
     """
+    results = _opened(folder)
+    return flat_frame(results) if flat else results.frame
+
+
+def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
+    """What agents that were told mechanics have learnt of the laws, beside the truth: a row a run and value of a law.
+
+    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.learnt`. A
+    study without mechanics, or in which all agents are told the table alone, gives a table without rows.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+
+    Examples
+    --------
+    A shop whose demand is one of four numbers; one agent is told how stock moves, the other is not:
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
+    >>> shop = Problem(world={"mechanics": "inventory"}, reward={"kind": "TargetSquared", "kpi": [0.9, 0.5, 0.5]})
+    >>> agents = [AgentSpec(name="told", kind="TocUCRL2"), AgentSpec(name="not", kind="TocUCRL2", told="table")]
+    >>> study = Study(name="shop", steps=200, seeds=1, problems=[shop], agents=agents)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     laws = load_laws(folder)
+    >>> laws.select("agent", "law", "value", "visits").rows()[:2]
+    [('told', 'demand', '0', 200), ('told', 'demand', '1', 200)]
+    >>> laws["agent"].unique().to_list(), laws["truth"].sum()
+    (['told'], 1.0)
+    """
+    return _opened(folder).laws
+
+
+def _opened(folder: str | os.PathLike[str]) -> Results:
+    """The results, with a warning of all that is not there."""
     results = open_results(folder)
     for reason in results.damaged:
-        warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=3)
     if results.missing:
         runs = results.frame["run"].n_unique() + results.missing + len(results.failures)
-        warnings.warn(f"{results.missing} of {runs} runs have not been run yet", RuntimeWarning, stacklevel=2)
-    return flat_frame(results) if flat else results.frame
+        warnings.warn(f"{results.missing} of {runs} runs have not been run yet", RuntimeWarning, stacklevel=3)
+    return results
 
 
 def open_results(folder: str | os.PathLike[str]) -> Results:
@@ -119,12 +156,14 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
             failures.append(failure)
         else:
             missing += 1
+    position = {(problem, agent): i for i, (problem, agent, _) in enumerate(plan.pairs)}
+    records.sort(key=lambda record: position[record.about["problem"], record.about["agent"]])
     return Results(
         name=plan.name,
         toml=place.read_specification(),
         problems=tuple(plan.problem(i, optima[problem["name"]]) for i, problem in enumerate(plan.problems)),
         agents=plan.agent_records(),
-        frame=_frame(plan, records, optima),
+        frame=_frame(records, optima),
         rates={(problem, agent): rate for problem, agent, rate in plan.pairs if rate is not None},
         failures=tuple(failures),
         missing=missing,
@@ -134,10 +173,11 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
         planned=frozenset((problem, agent) for problem, agent, _ in plan.pairs),
         guarantees=plan.bounds(),
         certified_within=plan.certified_within,
+        laws=laws_frame(records),
     )
 
 
-def _frame(plan: Manifest, records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
+def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
     import polars
 
     def best(problem: str) -> float | None:
@@ -164,8 +204,6 @@ def _frame(plan: Manifest, records: list[Record], optima: dict[str, Optimum | No
             polars.lit(about["seconds"], polars.Float64).alias("seconds"),
         )
 
-    position = {(problem, agent): i for i, (problem, agent, _) in enumerate(plan.pairs)}
-    records = sorted(records, key=lambda record: position[record.about["problem"], record.about["agent"]])
     if records:
         return polars.concat([labelled(record) for record in records])
     return _no_rows()

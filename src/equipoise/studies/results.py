@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from equipoise.studies.learnt import no_laws
+
 if TYPE_CHECKING:
     import polars
 
@@ -170,6 +172,8 @@ class Results:
         (problem, agent) to the explicit bound on its regret, if there is one.
     certified_within : float
         The regret that is to be certified: agents are compared by the steps until it is.
+    laws : polars.DataFrame
+        What agents that were told mechanics have learnt of the laws, beside the truth: see `equipoise.studies.learnt`.
 
     Examples
     --------
@@ -196,3 +200,4 @@ class Results:
     planned: frozenset[tuple[str, str]] = frozenset()
     guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)
     certified_within: float = WITHIN
+    laws: polars.DataFrame = field(default_factory=no_laws)

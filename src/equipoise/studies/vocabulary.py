@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from equipoise._component import Component, Reading, described, kind_of, made, plain
+from equipoise._words import nearest
 from equipoise.agents.base import Agent
-from equipoise.agents.vocabulary import KINDS
+from equipoise.agents.vocabulary import KINDS, systems, worlds
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.models.mechanics import Mechanics
 from equipoise.models.model import Model
@@ -114,17 +115,35 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
         raise StudyError(f"{where}.visits: got {visits!r}; true or false is needed")
     if "file" in description:
         model = _from_file(description, where, folder)
-    elif "mechanics" in description:
+    elif MECHANICS in description:
         model = _from_mechanics(description, where)
     else:
+        _hint_mechanics(description, where)
         model = made(description, Model, where, Context().reading())
     return model.visits() if visits else model
 
 
+def _hint_mechanics(description: Mapping[str, Any], where: str) -> None:
+    """Refuse the name of a system that is no table, with how it is written."""
+    kind = description.get("kind")
+    if isinstance(kind, str) and kind in systems() and kind not in worlds():
+        raise StudyError(
+            f'{where}.kind: {kind!r} is a system whose mechanics are known; write {{ {MECHANICS} = "{kind}" }}'
+        )
+
+
 def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
     """A world of a system whose mechanics are known."""
-    given = {name: value for name, value in description.items() if name not in ("mechanics", "laws")}
-    named = given | {"kind": description["mechanics"]}
+    given, kind = dict(description), description[MECHANICS]
+    if "kind" in given:
+        raise StudyError(f"{where}: it has a kind and {MECHANICS}; one of them is needed")
+    if not isinstance(kind, str) or (":" not in kind and kind not in systems()):
+        hint = nearest(kind, list(systems())) if isinstance(kind, str) else ""
+        raise StudyError(
+            f"{where}.{MECHANICS}: got {kind!r}{hint}; one of {', '.join(sorted(systems()))} is needed, or"
+            ' "package.module:Name" for one of your own'
+        )
+    named = {name: value for name, value in given.items() if name not in (MECHANICS, "laws")} | {"kind": kind}
     system: Mechanics = made(named, Mechanics, where, Context().reading())
     laws = description.get("laws", {})
     if not isinstance(laws, Mapping) or not all(isinstance(name, str) for name in laws):

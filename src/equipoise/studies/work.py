@@ -38,6 +38,7 @@ from equipoise.offline import solve, solve_knapsack
 from equipoise.rewards.base import Reward
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.simulation import stretches
+from equipoise.studies.learnt import LAWS
 from equipoise.studies.plan import OptimumTask, RunTask
 from equipoise.studies.record import encoded, tabulated
 from equipoise.studies.results import Optimum
@@ -183,9 +184,9 @@ def _laws(agent: Agent, model: Model) -> dict[str, Any]:
         return {}
     table, truth = agent.laws(), true_laws(model)
     columns = {name: table[name].to_list() for name in ("law", "value", "visits", "estimate", "low", "high")}
-    true = [None if math.isnan(p) else p for p in np.concatenate(truth).tolist()]
+    true = [None if math.isnan(p) else p for law in truth for p in law.tolist()]
     estimates = [None if math.isnan(p) else p for p in columns["estimate"]]
-    return {"laws": columns | {"estimate": estimates, "truth": true}}
+    return {LAWS: columns | {"estimate": estimates, "truth": true}}
 
 
 def _walk(

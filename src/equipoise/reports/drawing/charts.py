@@ -55,7 +55,7 @@ def curve_chart(
         The certified regret, on the same axis: drawn thin and dashed, in the colour of the agent.
     """
     names = list(dict.fromkeys(curves.frame["agent"]))
-    frame = _rounded(curves.frame.drop("error")).with_columns(pl.col("agent").replace(dict(agents)))
+    frame = rounded(curves.frame.drop("error")).with_columns(pl.col("agent").replace(dict(agents)))
     x = axes.steps(int(frame["t"].min()), int(frame["t"].max()), "steps t")  # type: ignore[arg-type]
     ys = [*frame["y"], *frame["y_high"].drop_nulls(), *frame["y_low"].drop_nulls(), *([] if level is None else [level])]
     proven = () if certified is None else tuple(certified.frame.select("agent", "t", "y").rows())
@@ -65,7 +65,7 @@ def curve_chart(
         axis, scale = axes.linear_axis(min(ys), top, beside)
     else:
         axis, scale = axes.log_axis(curves.floor, top * 1.15, beside)
-    hue, pattern = _agent_scales(names, agents, theme)
+    hue, pattern = agent_scales(names, agents, theme)
     base = alt.Chart()  # its data are those of the whole
     y = alt.Y("y:Q", axis=axis, scale=scale)
 
@@ -103,7 +103,22 @@ def guarantee_chart(shown: Bounded, agents: Mapping[str, str], theme: Theme) -> 
     return chart.properties(title="dashed: the bounds; rule: no regret can be larger") if theme.legends else chart
 
 
-def _agent_scales(names: Sequence[str], agents: Mapping[str, str], theme: Theme) -> tuple[Any, Any]:
+def agent_scales(
+    names: Sequence[str], agents: Mapping[str, str], theme: Theme, further: Mapping[str, str] = {}
+) -> tuple[Any, Any]:
+    """The colours and the dashes of agents, with a legend where the theme has them.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The agents that are drawn.
+    agents : mapping
+        All agents of the study, each with its label: a place is a colour.
+    theme : Theme
+        How it looks.
+    further : mapping
+        What else is drawn, with its colour.
+    """
     places, labels = [list(agents).index(name) for name in names], [agents[name] for name in names]
     legend = None
     if theme.legends:
@@ -112,6 +127,7 @@ def _agent_scales(names: Sequence[str], agents: Mapping[str, str], theme: Theme)
             symbolType="stroke", symbolOpacity=1, columns=3 if plain else 1, labelLimit=260 if plain else 520
         )
     hues, dashes = [colour(place, theme) for place in places], [list(dash(place)) or [1, 0] for place in places]
+    labels, hues, dashes = [*labels, *further], [*hues, *further.values()], [*dashes, *([1, 0] for _ in further)]
     hue = alt.Color("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=hues))
     pattern = alt.StrokeDash("agent:N", sort=None, legend=legend, scale=alt.Scale(domain=labels, range=dashes))
     return hue, pattern
@@ -192,7 +208,8 @@ def _tooltip(title: str) -> list[Any]:
     ]
 
 
-def _rounded(frame: pl.DataFrame) -> pl.DataFrame:
+def rounded(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table as it is written into a page."""
     return frame.with_columns(pl.col(pl.Float64).round_sig_figs(DIGITS))
 
 

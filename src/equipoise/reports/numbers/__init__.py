@@ -2,7 +2,8 @@
 
 `digest` brings a study down to what is shown, problem by problem; `curves` are means over seeds along t; `comparisons`
 say who is better than whom; `slopes`, `guides` and `guarantees` set the regret beside what the theory says of it;
-`written` is how a number is written. `equipoise._statistics` has the intervals.
+`laws` sets what was learnt of them beside the truth; `written` is how a number is written. `equipoise._statistics`
+has the intervals.
 """
 
 from equipoise.reports.numbers.digest import AgentDigest, ProblemDigest, digest

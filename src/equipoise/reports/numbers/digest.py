@@ -22,6 +22,7 @@ from equipoise._statistics import Interval, mean_interval
 from equipoise.reports.numbers.certificates import Proven, proven
 from equipoise.reports.numbers.comparisons import Comparison, compare_all
 from equipoise.reports.numbers.curves import Curves, on_linear_axis, on_log_axis, over_seeds
+from equipoise.reports.numbers.laws import Learnt, learnt
 from equipoise.reports.numbers.slopes import Slope, fit_window, slope_of_mean
 from equipoise.studies.record import ENDED
 from equipoise.studies.results import Guarantee, ProblemRecord, Results, labelled
@@ -114,6 +115,8 @@ class ProblemDigest:
         Of the certified regret, on the axis of the regret if there is one.
     not_finite : int
         Rows left out because their value is no finite number.
+    laws : Learnt or None
+        What agents that were told mechanics have learnt of the laws.
     """
 
     record: ProblemRecord
@@ -129,6 +132,7 @@ class ProblemDigest:
     distance: Curves | None
     certified: Curves | None
     not_finite: int
+    laws: Learnt | None
 
     def agent(self, name: str) -> AgentDigest:
         """The agent of that name."""
@@ -203,6 +207,7 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
         distance=_distance(record, kept) if names and record.n_outcomes > MOST_OUTCOMES else None,
         certified=certified,
         not_finite=rows.height - finite.height,
+        laws=learnt(results, record.name),
     )
 
 

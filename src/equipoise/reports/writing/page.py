@@ -15,6 +15,7 @@ from equipoise.reports.writing import words
 from equipoise.reports.writing.certificates import MEANING
 from equipoise.reports.writing.document import Document, html
 from equipoise.reports.writing.inline import Below, Code, Content, Key, Link, Strong
+from equipoise.reports.writing.laws import MEANING as LAWS
 from equipoise.reports.writing.own import own_sections
 from equipoise.reports.writing.problem import problem_section
 from equipoise.reports.writing.section import (
@@ -259,6 +260,12 @@ def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
             " regions are not proven to hold the truth, or whose reward changes with time or is not the problem's."
             f" Agents are also compared by the steps until at most {amount} is certified to be lost, counted at"
             " checkpoints; a run that never gets there counts as one that takes for ever."
+        )
+    if any(problem.laws is not None for problem in problems):
+        methods.append(
+            f"{LAWS}; where these are proven, those of all laws hold the truth together with the probability that the"
+            " certificates do. The truth is the law of the world; a conditional law that never comes into play there"
+            " has none."
         )
     if results.guarantees:
         methods.append(

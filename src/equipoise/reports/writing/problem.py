@@ -25,6 +25,7 @@ from equipoise.reports.writing.certificates import KEY, MEANING, certificate_par
 from equipoise.reports.writing.guarantees import guarantee_parts
 from equipoise.reports.writing.inline import Code, Key
 from equipoise.reports.writing.keys import agent_keys
+from equipoise.reports.writing.laws import law_parts
 from equipoise.reports.writing.section import Beside, Chart, Figure, Heading, Panels, Part, Section, Text
 from equipoise.reports.writing.tables import final_parts, optimum_parts, speed_parts
 from equipoise.studies.record import ENDED
@@ -62,6 +63,7 @@ def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: s
         parts += certificate_parts(problem)
         parts += final_parts(problem, agents)
         parts += guarantee_parts(problem, agents)
+        parts += law_parts(problem, agents)
         parts += _outcomes(problem, agents)
         parts += _episodes(problem, agents)
         parts.append(Beside((tuple(optimum_parts(problem)), tuple(speed_parts(problem, agents)))))

@@ -1,0 +1,189 @@
+"""What agents that were told mechanics have learnt of the laws, beside the truth: of one run each, and over all runs.
+
+The estimates and intervals shown are those of one seed: an interval is a statement about a run, and a mean of intervals
+is none. It is the first seed that all these agents have run, or the first there is. Over all seeds it is counted in how
+many runs every interval holds the truth.
+
+Of many laws those are shown that were seen least, by the agent that saw them least: least is known of them. Laws that
+never come into play in the world have no truth, and stand back. Of many values of a law those are shown whose intervals
+are widest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from equipoise.studies.results import Results
+
+MOST_LAWS: Final = 12  # in one picture
+MOST_VALUES: Final = 12  # of one law
+_BOUNDS: Final = 1e-12  # a truth this close to the end of an interval is within: both are rounded
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A law that is shown.
+
+    Attributes
+    ----------
+    name : str
+        Of the law.
+    rows : polars.DataFrame
+        The values that are shown, in their order, agent by agent: agent, value, visits, seen, estimate, low, high,
+        truth, and `place`, that of the value in the law.
+    values : tuple of str
+        Their names, in order.
+    left : int
+        How many values are left out.
+    """
+
+    name: str
+    rows: pl.DataFrame
+    values: tuple[str, ...]
+    left: int
+
+    @property
+    def visits(self) -> tuple[int, int]:
+        """The fewest and the most, over agents."""
+        return int(self.rows["visits"].min()), int(self.rows["visits"].max())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """How well an agent knows the laws.
+
+    Attributes
+    ----------
+    agent : str
+        Its name.
+    values : int
+        How many probabilities are to be learnt, of which the truth is known.
+    held : int
+        In the run that is shown: those whose intervals hold the truth.
+    furthest : float or None
+        In that run: the largest distance of an estimate from the truth; None if nothing was seen.
+    points : bool
+        Whether all its regions are single points, such as a law that was drawn.
+    whole, runs : int
+        In how many runs every interval holds the truth, and of how many.
+    """
+
+    agent: str
+    values: int
+    held: int
+    furthest: float | None
+    points: bool
+    whole: int
+    runs: int
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What is shown of the laws of a problem.
+
+    Attributes
+    ----------
+    seed : int
+        Of the runs that are shown.
+    rows : polars.DataFrame
+        All values of all laws: law, place, and the columns of `Law.rows`.
+    laws : tuple of Law
+        Those in the picture, in the order of the mechanics.
+    left : int
+        How many laws are left out.
+    agents : tuple of Held
+        Those with that seed, in the order of the study; `absent` are the names of the others.
+    """
+
+    seed: int
+    rows: pl.DataFrame
+    laws: tuple[Law, ...]
+    left: int
+    agents: tuple[Held, ...]
+    absent: tuple[str, ...]
+
+
+def learnt(results: Results, problem: str) -> Learnt | None:
+    """What was learnt of the laws of a problem; None if no agent was told mechanics.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+    problem : str
+        Its name.
+    """
+    every = results.laws.filter(pl.col("problem") == problem)
+    if every.is_empty():
+        return None
+    every = _numbered(every)
+    told = [agent.name for agent in results.agents if agent.name in set(every["agent"])]
+    seed = _shared_seed(every, told)
+    shown = every.filter(seed=seed)
+    there = [name for name in told if name in set(shown["agent"])]
+    columns = ["agent", "law", "place", "value", "visits", "seen", "estimate", "low", "high", "truth"]
+    rows = pl.concat([shown.filter(agent=name).select(columns) for name in there])
+    names = _chosen_laws(rows)
+    return Learnt(
+        seed=seed,
+        rows=rows,
+        laws=tuple(_law(name, rows.filter(law=name)) for name in names),
+        left=rows["law"].n_unique() - len(names),
+        agents=tuple(_held(name, every.filter(agent=name), seed) for name in there),
+        absent=tuple(name for name in told if name not in there),
+    )
+
+
+def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """With the place of each value in its law, how often it was seen, and values that are told apart by name."""
+    run = ("agent", "seed", "law")
+    alike = pl.len().over(*run, "value") > 1  # such as 1 and "1", which are written alike
+    return rows.with_columns(
+        place=pl.int_range(pl.len()).over(*run),
+        seen=(pl.col("estimate") * pl.col("visits")).round().fill_null(0).cast(pl.Int64),
+    ).with_columns(value=pl.when(alike).then(pl.format("{} (value {})", "value", "place")).otherwise("value"))
+
+
+def _shared_seed(rows: pl.DataFrame, told: list[str]) -> int:
+    counts = rows.group_by("seed").agg(pl.col("agent").n_unique()).sort("seed")
+    shared = counts.filter(agent=len(told))["seed"].to_list() or counts["seed"].to_list()
+    return int(shared[0])
+
+
+def _chosen_laws(rows: pl.DataFrame) -> list[str]:
+    """All laws, or of many those that were seen least, in their order."""
+    laws = rows.group_by("law", maintain_order=True).agg(
+        pl.col("visits").min(), idle=pl.col("truth").is_null().all(), order=pl.lit(0)
+    )
+    laws = laws.with_columns(order=pl.int_range(pl.len()))
+    return laws.sort("idle", "visits", "order").head(MOST_LAWS).sort("order")["law"].to_list()
+
+
+def _law(name: str, rows: pl.DataFrame) -> Law:
+    """All values of a law, or of many those with the widest intervals, in their order."""
+    widths = rows.group_by("place").agg(width=(pl.col("high") - pl.col("low")).max())
+    kept = widths.sort(-pl.col("width"), "place").head(MOST_VALUES)["place"]
+    shown = rows.filter(pl.col("place").is_in(kept.to_list())).drop("law")
+    values = shown.unique("place").sort("place")["value"].to_list()
+    return Law(name, shown, tuple(values), widths.height - len(values))
+
+
+def _held(name: str, rows: pl.DataFrame, seed: int) -> Held:
+    truth = pl.col("truth")
+    within = truth.is_between(pl.col("low") - _BOUNDS, pl.col("high") + _BOUNDS)
+    known = rows.filter(truth.is_not_null()).with_columns(held=within, off=(pl.col("estimate") - truth).abs())
+    runs = known.group_by("seed").agg(pl.col("held").all())
+    here = known.filter(seed=seed)
+    furthest = here["off"].drop_nulls().max()
+    return Held(
+        agent=name,
+        values=here.height,
+        held=int(here["held"].sum()),
+        furthest=None if furthest is None else float(furthest),  # type: ignore[arg-type]
+        points=bool((rows["low"] == rows["high"]).all()),
+        whole=int(runs["held"].sum()),
+        runs=runs.height,
+    )
