@@ -105,6 +105,7 @@ def test_list_has_every_public_name_and_parameter():
         "KnapsackAgent",
         "StationaryAgent",
         "RoundRobin",
+        "Rule",
         "FrankWolfeUCB",
         "ucrl2",
         "recommended",

@@ -219,7 +219,7 @@ WRONG = {
         "problems[0].world.size: star has no parameter 'size'; it takes branches, diameter",
     ),
     "wrong parameter": ("branches = 2", "branches = 0", "problems[0].world: star: branches: got 0; a whole number"),
-    "unknown reward": ('"Linear"', '"Cubic"', "problems[1].reward.kind: got 'Cubic'; one of Balance"),
+    "unknown reward": ('"Linear"', '"Cubic"', "problems[1].reward.kind: got 'Cubic'; one of Affine, Balance"),
     "wrong size": ("[1]", "[1, 2]", "problems[1].reward: it takes 2 outcomes; the world has 1"),
     "missing target": (", target = [0.4, 0.6]", "", "problems[0].reward: Quadratic needs the parameter 'target'"),
     "unknown agent": ('"TocUCRL2"', '"TocUCRL3"', "agents[0].kind: got 'TocUCRL3' (did you mean 'TocUCRL2'?); one of"),
