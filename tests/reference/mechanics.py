@@ -94,7 +94,11 @@ class Mechanics:
         self.law_of: list[list[Law]] = [
             [(name, choose(name, self.states[s], action)) for name in self.names] for s, action in self.pairs
         ]
-        self.cells = [[self._cells(pair, j) for j in range(len(self.names))] for pair in range(len(self.pairs))]
+        shown = list(dict.fromkeys(self._shown(drawn) for drawn in self.combinations))
+        self.cells = [
+            [{what: self._cells(pair, j, what) for what in shown} for j in range(len(self.names))]
+            for pair in range(len(self.pairs))
+        ]
         self.families = self._families()
         self.units: list[Unit] = [
             (*key, inside) for key, family in self.families.items() for inside in family if len(inside) > 1
@@ -104,17 +108,20 @@ class Mechanics:
 
     # -- what of it is seen --
 
+    def _shown(self, drawn: Drawn) -> tuple[int, ...]:
+        return tuple(drawn[j] for j, name in enumerate(self.names) if name not in self.hidden)
+
     def _observation(self, pair: int, drawn: Drawn) -> tuple[Any, ...]:
         after, outcomes = self.follows[pair][drawn]
-        shown = tuple(drawn[j] for j, name in enumerate(self.names) if name not in self.hidden)
-        return (after, tuple(outcomes.tolist()), shown)
+        return (after, tuple(outcomes.tolist()))
 
-    def _cells(self, pair: int, j: int) -> list[frozenset[int]]:
-        """The values of noise j that no observation of the pair tells apart: the closure of a relation."""
+    def _cells(self, pair: int, j: int, shown: tuple[int, ...]) -> list[frozenset[int]]:
+        """The values of noise j that no observation tells apart, given those that are shown: a closure."""
         size = len(self.supports[j])
         alike = np.eye(size, dtype=bool)
         if self.names[j] in self.hidden:
-            for one, other in itertools.product(self.combinations, repeat=2):
+            possible = [drawn for drawn in self.combinations if self._shown(drawn) == shown]
+            for one, other in itertools.product(possible, repeat=2):
                 if self._observation(pair, one) == self._observation(pair, other):
                     alike[one[j], other[j]] = True
         for _ in range(size):
@@ -132,7 +139,8 @@ class Mechanics:
             size = len(self.supports[j])
             if key in self.given or size == 1:
                 continue
-            cells = [cell for pair, laws in enumerate(self.law_of) if laws[j] == key for cell in self.cells[pair][j]]
+            pairs = [pair for pair, laws in enumerate(self.law_of) if laws[j] == key]
+            cells = [cell for pair in pairs for partition in self.cells[pair][j].values() for cell in partition]
             between = [cell for cell in dict.fromkeys(cells) if 1 < len(cell) < size]
             between.sort(key=lambda cell: (-cells.count(cell), -len(cell), sorted(cell)))
             family = [frozenset(range(size)), *(frozenset([value]) for value in range(size))]
@@ -157,7 +165,9 @@ class Mechanics:
             inside = frozenset(range(len(self.supports[j])))
             while len(inside) > 1:
                 parts = self.parts[(*key, inside)]
-                if any(sum(bool(cell & part) for part in parts) > 1 for cell in self.cells[pair][j]):
+                if any(
+                    sum(bool(cell & part) for part in parts) > 1 for cell in self.cells[pair][j][self._shown(drawn)]
+                ):
                     break
                 number = next(i for i, part in enumerate(parts) if drawn[j] in part)
                 steps.append(((*key, inside), number))

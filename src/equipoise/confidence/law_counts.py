@@ -97,6 +97,13 @@ def soften(laws, counts, region):
                 region.lo[i] = (1.0 - part) * region.lo[i] + each
                 region.hi[i] = (1.0 - part) * region.hi[i] + each
             unseen = size - (region.first[law + 1] - region.first[law])
+            if unseen == 0:  # what was drawn for values that other laws have, and this one has not
+                total = 0.0
+                for i in range(region.first[law], region.first[law + 1]):
+                    total += region.hi[i]
+                for i in range(region.first[law], region.first[law + 1]):
+                    region.lo[i] /= min(1.0, total)
+                    region.hi[i] /= min(1.0, total)
             together = (1.0 - part) * min(region.rest_sum[law], region.rest[law] * laws.n_values) + each * unseen
             region.rest_sum[law] = together
             region.rest[law] = together / unseen if unseen > 0 else 0.0

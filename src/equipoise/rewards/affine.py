@@ -157,7 +157,7 @@ class Affine(Reward):
             raise RewardError("matrix: it is zero, and the reward would not depend on the outcomes")
         self.n_outcomes = K
         self.norm = inner.norm
-        self.lipschitz = (inner.lipschitz if elsewhere is None else elsewhere) * stretch
+        self.lipschitz = max(inner.lipschitz, elsewhere or 0.0) * stretch
         self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
         self.piecewise_linear = inner.piecewise_linear
         self._params: Vector | None = None

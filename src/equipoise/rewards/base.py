@@ -70,6 +70,8 @@ from equipoise.errors import RewardError
 if TYPE_CHECKING:
     import cvxpy
 
+    from equipoise.rewards.affine import Affine
+
 __all__ = [
     "Reward",
     "RewardKernels",
@@ -237,7 +239,7 @@ class Reward(Component, abc.ABC):
         """
         return None
 
-    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Reward:
+    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Affine:
         """The same reward of an affine image of the outcomes: g(A w + b).
 
         Its outcomes are then those that A takes. With it a goal may be for a sum, a difference or a share: that at
@@ -259,12 +261,13 @@ class Reward(Component, abc.ABC):
 
         Examples
         --------
-        Half of all patients seen in time: the image is 1/3 + (2/3) (in_time - seen / 2), and 1/3 is to be reached.
+        Half of all patients seen in time, where 0.25 are seen on average: 0.5 + (in_time - 0.5 seen) / 0.25 is to reach
+        0.5, and is the share itself if that many are seen.
 
         >>> from equipoise.rewards import TargetSquared
-        >>> g = TargetSquared([1 / 3]).of([[-1 / 3, 2 / 3]], [1 / 3])
-        >>> g.value([0.4, 0.2]), round(g.value([0.4, 0.1]), 6), g.n_outcomes
-        (1.0, 0.995556, 2)
+        >>> g = TargetSquared([0.5]).of([[-2.0, 4.0]], [0.5])
+        >>> g.value([0.25, 0.125]), g.value([0.25, 0.0625]), g.image([0.25, 0.0625]).tolist()
+        (1.0, 0.9375, [0.25])
         """
         from equipoise.rewards.affine import Affine
 

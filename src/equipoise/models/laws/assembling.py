@@ -114,7 +114,8 @@ def assembled(drawn: Drawn) -> Laws:
     cells = [_partitions(drawn, j) for j in range(len(drawn.noises))]
     trees = {
         key: value_tree(
-            drawn.sizes[key[0]], [cells[key[0]][p] for p in np.flatnonzero(drawn.law_of[:, key[0]] == key[1])]
+            drawn.sizes[key[0]],
+            [cell for p in np.flatnonzero(drawn.law_of[:, key[0]] == key[1]) for cell in cells[key[0]][p]],
         )
         for key in drawn.keys()  # noqa: SIM118
         if not drawn.is_given(key)
@@ -122,9 +123,9 @@ def assembled(drawn: Drawn) -> Laws:
     numbers = _Numbers(drawn, trees)
     graph = Graph()
     roots = [_grown(drawn, graph, trees, numbers, pair, 0, 0) for pair in range(drawn.table.next.shape[0])]
-    seen, seen_first, tested = _seen(drawn, cells, trees, numbers)
-    _check_learnable(graph, tested, numbers)
-    return _finished(drawn, graph.arrays(roots), numbers, seen, seen_first, tested)
+    sight = _seen(drawn, cells, trees, numbers)
+    _check_learnable(graph, sight.tested, numbers)
+    return _finished(drawn, graph.arrays(roots), numbers, sight)
 
 
 def law_name(noise: str, label: Label, labels: Sequence[Label]) -> str:
@@ -142,51 +143,76 @@ def _set_label(support: Sequence[Label], cell: Cell) -> Label:
     return inside[0] if len(inside) == 1 else inside
 
 
-def _partitions(drawn: Drawn, j: int) -> list[Partition]:
-    """For each pair, the cells of noise j that can be told apart in it."""
-    table, noises, values = drawn.table, drawn.noises, drawn.values
-    size = len(noises[j].support)
-    if noises[j].name not in drawn.hidden:
-        return [tuple(frozenset([value]) for value in range(size))] * table.next.shape[0]
-    shown = np.zeros(table.next.shape[1], dtype=np.int64)
-    for i, noise in enumerate(noises):
+def _shown(drawn: Drawn) -> Index:
+    """A number for the values of all noises that are seen, in each combination; from 0."""
+    code = np.zeros(drawn.table.next.shape[1], dtype=np.int64)
+    for noise, values in zip(drawn.noises, drawn.values, strict=True):
         if noise.name not in drawn.hidden:
-            shown = shown * len(noise.support) + values[i]
-    partitions: list[Partition] = []
+            code = code * len(noise.support) + values
+    return code
+
+
+def _partitions(drawn: Drawn, j: int) -> list[tuple[Partition, ...]]:
+    """For each pair, and each combination of the noises that are seen, the cells of noise j that can be told apart.
+
+    The noises are independent, so that what the seen ones are decides nothing about the hidden ones.
+    """
+    table, shown, size = drawn.table, _shown(drawn), drawn.sizes[j]
+    codes = int(shown.max()) + 1
+    if drawn.noises[j].name not in drawn.hidden:
+        return [(tuple(frozenset([value]) for value in range(size)),) * codes] * table.next.shape[0]
+    cases = [np.flatnonzero(shown == code) for code in range(codes)]
+    values = [drawn.values[j][places].tolist() for places in cases]
+    partitions: list[tuple[Partition, ...]] = []
     for following, paid in zip(table.next, table.row, strict=True):
-        _, observation = np.unique(np.stack([following, paid, shown]), axis=1, return_inverse=True)
-        partitions.append(partition_of(observation.ravel().tolist(), values[j].tolist(), size))
+        here: list[Partition] = []
+        for places, drawn_values in zip(cases, values, strict=True):
+            _, observation = np.unique(np.stack([following[places], paid[places]]), axis=1, return_inverse=True)
+            here.append(partition_of(observation.ravel().tolist(), drawn_values, size))
+        partitions.append(tuple(here))
     return partitions
 
 
+class _Sight(NamedTuple):
+    """What is seen in each case, where that begins, the units that can be seen in each pair, and those always seen."""
+
+    seen: list[tuple[int, int]]
+    first: Index
+    tested: list[list[int]]
+    always: bool  # whether nothing that is seen of a law in a pair depends on the other noises
+
+
 def _seen(
-    drawn: Drawn, cells: Sequence[Sequence[Partition]], trees: Mapping[Key, ValueTree], numbers: _Numbers
-) -> tuple[list[tuple[int, int]], Index, list[list[int]]]:
-    """What is seen in each case, where that begins, and the units that can be seen in each pair."""
+    drawn: Drawn,
+    cells: Sequence[Sequence[tuple[Partition, ...]]],
+    trees: Mapping[Key, ValueTree],
+    numbers: _Numbers,
+) -> _Sight:
     P, N = drawn.table.next.shape
-    values, J = drawn.values.T.tolist(), len(drawn.noises)
+    values, shown, J = drawn.values.T.tolist(), _shown(drawn).tolist(), len(drawn.noises)
     walks: dict[tuple[Key, Partition], list[list[tuple[int, int]]]] = {}
+
+    def walked(key: Key, cell: Partition) -> list[list[tuple[int, int]]]:
+        if (key, cell) not in walks:
+            tree = trees.get(key)
+            steps = [[] if tree is None else walk(tree, cell, value) for value in range(drawn.sizes[key[0]])]
+            walks[key, cell] = [[(numbers.learnt(key, node), child) for node, child in row] for row in steps]
+        return walks[key, cell]
+
     seen: list[tuple[int, int]] = []
-    seen_first = np.zeros(P * N + 1, dtype=np.int64)
+    first = np.zeros(P * N + 1, dtype=np.int64)
     tested: list[list[int]] = []
+    always = True
     for pair in range(P):
-        here: list[list[list[tuple[int, int]]]] = []
-        for j in range(J):
-            key, cell = (j, int(drawn.law_of[pair, j])), cells[j][pair]
-            if (key, cell) not in walks:
-                walks[key, cell] = [
-                    [(numbers.learnt(key, node), child) for node, child in walk(trees[key], cell, value)]
-                    if key in trees
-                    else []
-                    for value in range(drawn.sizes[j])
-                ]
-            here.append(walks[key, cell])
+        here = [[walked((j, int(drawn.law_of[pair, j])), cell) for cell in cells[j][pair]] for j in range(J)]
         for n in range(N):
             for j in range(J):
-                seen.extend(here[j][values[n][j]])
-            seen_first[pair * N + n + 1] = len(seen)
-        tested.append(sorted({unit for noise in here for steps in noise for unit, _ in steps}))
-    return seen, seen_first, tested
+                seen.extend(here[j][shown[n]][values[n][j]])
+            first[pair * N + n + 1] = len(seen)
+        units = [[{unit for steps in walks for unit, _ in steps} for walks in noise] for noise in here]
+        always = always and all(one == noise[0] for noise in units for one in noise)
+        tested.append(sorted({unit for noise in units for one in noise for unit in one}))
+    return _Sight(seen, first, tested, always)
 
 
 def _grown(
@@ -220,17 +246,10 @@ def _check_learnable(graph: Graph, tested: Sequence[Sequence[int]], numbers: _Nu
         )
 
 
-def _finished(
-    drawn: Drawn,
-    graph: GraphArrays,
-    numbers: _Numbers,
-    seen: Sequence[tuple[int, int]],
-    seen_first: Index,
-    tested: Sequence[Sequence[int]],
-) -> Laws:
-    table, learnt, sizes = drawn.table, len(numbers.names), numbers.sizes
+def _finished(drawn: Drawn, graph: GraphArrays, numbers: _Numbers, sight: _Sight) -> Laws:
+    table, learnt, sizes, tested = drawn.table, len(numbers.names), numbers.sizes, sight.tested
     P, N = table.next.shape
-    pairs = np.array(seen, dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(sight.seen, dtype=np.int64).reshape(-1, 2)
     arrays = LawArrays(
         learnt=learnt,
         n_values=max([1, *sizes[:learnt]]),
@@ -238,7 +257,7 @@ def _finished(
         probability=np.concatenate([np.zeros(sum(sizes[:learnt])), *numbers.given]),
         rows=table.rows,
         row_unit=np.full(table.rows.shape[0], -1, dtype=np.int64),
-        seen_first=seen_first,
+        seen_first=sight.first,
         seen_unit=pairs[:, 0],
         seen_value=pairs[:, 1],
         outcome_unit=np.full(P * N, -1, dtype=np.int64),
@@ -257,6 +276,7 @@ def _finished(
         noises=tuple(noise.name for noise in drawn.noises),
         supports=tuple(noise.support for noise in drawn.noises),
         hidden=drawn.hidden,
+        always=sight.always,
         arrays=arrays,
         cases=(np.arange(P + 1, dtype=np.int64) * N, table.next.ravel(), table.row.ravel()),
     )

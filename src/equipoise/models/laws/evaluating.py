@@ -21,6 +21,7 @@ from equipoise.errors import ModelError
 from equipoise.models._label_rows import Label, distinct
 
 Step = Callable[..., Any]
+_ALIKE: Final = 1e-9  # outcomes that differ by less are taken for one
 _ROUNDING: Final = 1e-9  # outcomes may leave [0, 1] by so much, and are moved back
 
 
@@ -97,7 +98,7 @@ def evaluated(
     numbers: dict[Label, int] = {state: s for s, state in enumerate(known)}
     if start not in numbers:
         raise ModelError(f"start: {start!r} is not one of the {len(numbers)} states that are listed")
-    rows: dict[tuple[float, ...], int] = {}
+    rows: dict[tuple[int, ...], tuple[int, tuple[float, ...]]] = {}
     found: list[Label] = list(known)
     offered: list[tuple[Label, ...]] = []
     after: list[list[int]] = []
@@ -124,7 +125,7 @@ def evaluated(
                         numbers[result] = len(found)
                         found.append(result)
                     following.append(numbers[result])
-                    earned.append(rows.setdefault(vector, len(rows)))
+                    earned.append(rows.setdefault(_rounded(vector), (len(rows), vector))[0])
                 after.append(following)
                 paid.append(earned)
             display.done(len(offered))
@@ -134,10 +135,15 @@ def evaluated(
         actions=tuple(offered),
         next=np.array(after, dtype=np.int64),
         row=np.array(paid, dtype=np.int64),
-        rows=np.array(list(rows), dtype=np.float64),
+        rows=np.array([vector for _, vector in rows.values()], dtype=np.float64),
     )
     _check_again(caller, table, combinations, progress)
     return table
+
+
+def _rounded(vector: tuple[float, ...]) -> tuple[int, ...]:
+    """Outcomes that differ by rounding alone are the same: nobody could tell them apart."""
+    return tuple(round(x / _ALIKE) for x in vector)
 
 
 class _Caller:
@@ -222,7 +228,7 @@ def _check_again(caller: _Caller, table: Table, combinations: Sequence[Sequence[
             for i in range(len(combinations) - 1, -1, -1):
                 result, vector = caller(state, action, combinations[i])
                 before = table.states[table.next[number, i]], tuple(table.rows[table.row[number, i]].tolist())
-                if (result, vector) != before:
+                if result != before[0] or _rounded(vector) != _rounded(before[1]):
                     raise ModelError(
                         f"{caller.place(state, action, combinations[i])}: it returned {before} the first time and "
                         f"{(result, vector)} the second; it may depend on nothing but its arguments"

@@ -106,6 +106,8 @@ class Laws:
         The values that each noise can have.
     hidden : tuple of str
         Those that are not seen, but inferred from the next state, the outcomes and the others.
+    always : bool
+        Whether what is seen of a law in a pair never depends on the other noises.
     arrays : LawArrays
         What kernels read.
     first_case : int array, one entry a pair and one more
@@ -119,6 +121,7 @@ class Laws:
     noises: tuple[str, ...]
     supports: tuple[tuple[Label, ...], ...]
     hidden: tuple[str, ...]
+    always: bool
     arrays: LawArrays
     first_case: Index
     case_next: Index
@@ -131,6 +134,7 @@ class Laws:
         noises: tuple[str, ...],
         supports: tuple[tuple[Label, ...], ...],
         hidden: tuple[str, ...],
+        always: bool,
         arrays: LawArrays,
         cases: tuple[Index, Index, Index],
     ) -> None:
@@ -142,6 +146,7 @@ class Laws:
             noises=noises,
             supports=supports,
             hidden=hidden,
+            always=always,
             arrays=arrays._replace(**kept),
             first_case=first_case,
             case_next=case_next,
@@ -157,9 +162,12 @@ class Laws:
     def revealing(self) -> bool:
         """Whether every law is seen in all pairs in which it matters, so that what is not known is learnt by using it.
 
-        It is so unless several noises are hidden, and an observation leaves open which of them had which value.
+        It is so unless a noise is hidden and there are others: then an observation may leave open which of them had
+        which value.
         """
         arrays = self.arrays
+        if not self.always:
+            return False
         matters = [0] * (arrays.leaf_next.size + arrays.node_law.size)  # sets of laws, as bits
         for node, law in enumerate(arrays.node_law.tolist()):
             bits = 1 << law if law < arrays.learnt else 0
@@ -203,6 +211,7 @@ class Laws:
             "noises": list(self.noises),
             "supports": [[plain(one) for one in row] for row in self.supports],
             "hidden": list(self.hidden),
+            "always": self.always,
             **{name: getattr(self.arrays, name) for name in _COUNTS},
         }
         arrays = {name: getattr(self.arrays, name) for name in _ARRAYS}
@@ -230,12 +239,13 @@ class Laws:
             cases = (parts.pop("first_case"), parts.pop("case_next"), parts.pop("case_row"))
             numbers = LawArrays(**parts)
             rows = [tuple(tuple(rich(one) for one in row) for row in header[name]) for name in ("values", "supports")]
+            always = bool(header["always"])
             texts = [tuple(str(one) for one in header[name]) for name in ("names", "noises", "hidden")]
         except (KeyError, TypeError, ModelError) as error:
             raise FileError(f"its laws are damaged ({error})") from None
         if not _sound(numbers, cases, n_states, n_pairs):
             raise FileError("its laws are damaged")
-        return cls(texts[0], rows[0], texts[1], rows[1], texts[2], numbers, cases)
+        return cls(texts[0], rows[0], texts[1], rows[1], texts[2], always, numbers, cases)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Laws):
@@ -260,7 +270,8 @@ class Laws:
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
         cases = (self.first_case, self.case_next, self.case_row)
-        return Laws, (self.names, self.values, self.noises, self.supports, self.hidden, self.arrays, cases)
+        words = (self.names, self.values, self.noises, self.supports, self.hidden)
+        return Laws, (*words, self.always, self.arrays, cases)
 
     def __repr__(self) -> str:
         given = self.arrays.first_value.size - 1 - self.arrays.learnt

@@ -1,8 +1,8 @@
 r"""What an observation proves about a law whose value is not seen.
 
-In a pair, the next state, the outcomes and the noises that are seen tell the value of a hidden one up to a cell of a
-partition of its support: two values are in one cell if some observation is possible under both, directly or through
-values between them. The partition belongs to the pair; it is there before anything is drawn.
+In a pair, for given values of the noises that are seen, next state and outcomes tell the value of a hidden one up to a
+cell of a partition of its support: two values are in one cell if some observation is possible under both, directly or
+through values between them. The partition is there before the hidden noise is drawn.
 
 All cells of all pairs in which a law is drawn are put into one tree of sets, from the whole support down to single
 values: the children of a node are disjoint, and together are it. Given that the value lies in a node, which child it

@@ -217,7 +217,7 @@ def table_laws(shape: TableShape, facts: TableFacts) -> Laws:
         root=parts.root,
     )
     cases = (np.array(first_case), np.array(case_next, dtype=np.int64), np.array(case_row, dtype=np.int64))
-    return Laws(tuple(names), tuple(values), (), (), (), arrays, cases)
+    return Laws(tuple(names), tuple(values), (), (), (), True, arrays, cases)
 
 
 def _root(
