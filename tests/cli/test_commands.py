@@ -106,6 +106,7 @@ def test_list_has_every_public_name_and_parameter():
         "StationaryAgent",
         "RoundRobin",
         "FrankWolfeUCB",
+        "Rule",
         "ucrl2",
         "recommended",
     } == set(data["agents"])
