@@ -9,6 +9,7 @@ from pathlib import Path
 
 import equipoise as eq
 from equipoise.studies import make_plan, read_study
+from equipoise.studies.learnt import no_laws
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
 
@@ -30,3 +31,14 @@ def test_the_program_runs(tmp_path):
     frame = eq.load_results(tmp_path / "out" / "mine")
     assert frame["run"].n_unique() == 10
     assert all(f"`{column}`" in PAGE for column in frame.columns)
+
+
+def test_the_shop_of_known_mechanics_is_a_study(tmp_path):
+    (lines,) = (text for text in re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL) if "mechanics =" in text)
+    path = tmp_path / "study.toml"
+    path.write_text(f'name = "shop"\nsteps = 100\nseeds = 1\n{lines}')
+    told, table = make_plan(read_study(path), path, ready=False).runs
+    assert told.id != table.id
+    assert told.model == table.model
+    columns = re.search(r"`load_laws\(folder\)`(.*?)and `truth`", PAGE, flags=re.DOTALL).group(0)
+    assert all(f"`{column}`" in columns for column in no_laws().columns)

@@ -18,7 +18,7 @@ from tests.reports import synthetic
 from tests.reports.synthetic import optimum_of, problem, results
 
 VOID = {"meta", "link", "br", "line", "rect"}
-ALL = ["showcase", "hostile", "crowd", "vanishing", "without_chance", "empty", "one_checkpoint", "guaranteed"]
+ALL = ["showcase", "hostile", "crowd", "vanishing", "without_chance", "empty", "one_checkpoint", "guaranteed", "learnt"]
 
 
 class Reader(HTMLParser):
