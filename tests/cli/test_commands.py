@@ -107,7 +107,6 @@ def test_list_has_every_public_name_and_parameter():
         "RoundRobin",
         "Rule",
         "FrankWolfeUCB",
-        "Rule",
         "ucrl2",
         "recommended",
     } == set(data["agents"])
