@@ -204,7 +204,11 @@ def found_mechanics(seed: int) -> eq.Mechanics | None:
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_every_unit_is_drawn_from_one_law_whatever_else_is_seen(seed):
-    """By the joint law of all noises: given all else that is seen in a step, a unit has the same law in every pair."""
+    """By the joint law of all noises: given all else that is seen in a step, a unit has the same law in every pair.
+
+    What is seen of a hidden noise may depend on those that are shown, so that a shown one is looked at given the others
+    that are shown.
+    """
     mechanics = found_mechanics(seed)
     assume(mechanics is not None)
     space, laws = mechanics.space, mechanics.space.laws
@@ -233,9 +237,12 @@ def test_every_unit_is_drawn_from_one_law_whatever_else_is_seen(seed):
             looks = (int(laws.case_next[case]), int(laws.case_row[case]), shown)
             alike.setdefault(looks, set()).add(tuple(seen))
             for i, (unit, value) in enumerate(seen):
-                others = tuple(
-                    (u, v) for j, (u, v) in enumerate(seen) if j != i and not laws.names[u].startswith(base(laws, unit))
+                known = (
+                    seen
+                    if base(laws, unit) in laws.hidden
+                    else [x for x in seen if base(laws, x[0]) not in laws.hidden]
                 )
+                others = tuple(x for x in known if base(laws, x[0]) != base(laws, unit))
                 before = tuple((u, v) for u, v in seen[:i] if laws.names[u].startswith(base(laws, unit)))
                 group = groups.setdefault((unit, before, others), np.zeros(len(laws.values[unit])))
                 group[value] += chance
