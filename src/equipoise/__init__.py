@@ -9,6 +9,7 @@ run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
 from equipoise import (
+    adapters,
     agents,
     confidence,
     errors,
@@ -47,6 +48,7 @@ __all__ = [
     "Space",
     "TocUCRL2",
     "__version__",
+    "adapters",
     "agents",
     "allow",
     "best_stationary",

@@ -48,7 +48,7 @@ from equipoise.errors import ContractError
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
-ROOMS_WITHOUT_KERNELS: Final = frozenset({"cli", "mechanics", "paper", "reports", "studies"})
+ROOMS_WITHOUT_KERNELS: Final = frozenset({"adapters", "cli", "mechanics", "paper", "reports", "studies"})
 """They compile nothing, and nothing that is compiled imports them: an edit there leaves the kernels as they are."""
 _FORGET_AFTER: Final = 30 * 24 * 3600.0
 

@@ -57,3 +57,11 @@ class StudyError(EquipoiseError):
 
 class ReportError(EquipoiseError):
     """A section of a report that is not well formed, or that cannot be made."""
+
+
+class AdapterError(EquipoiseError):
+    """An environment of another library that cannot be turned into a model, or that broke its own promises."""
+
+
+class MissingExtraError(EquipoiseError):
+    """An optional library that is not installed; the message says what to install."""

@@ -1,0 +1,28 @@
+"""Optional libraries: what is missing is named, and nothing of theirs is loaded with the package."""
+
+import subprocess
+import sys
+
+import pytest
+
+from equipoise.adapters._extras import imported
+from equipoise.errors import MissingExtraError
+
+
+def test_a_library_that_is_missing_is_named_with_what_to_install():
+    with pytest.raises(MissingExtraError, match=r"no_such_library is not installed: pip install 'equipoise\[deep\]'"):
+        imported("no_such_library.sub", "deep")
+
+
+def test_what_an_installed_library_lacks_is_not_taken_for_the_library(tmp_path, monkeypatch):
+    (tmp_path / "half_installed.py").write_text("import no_such_library\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        imported("half_installed", "deep")
+
+
+def test_no_optional_library_is_loaded_with_the_package():
+    heavy = ["gymnasium", "mo_gymnasium", "stable_baselines3", "torch", "pygame", "pandas", "distributed"]
+    code = f"import equipoise, sys; print([name for name in {heavy} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == "[]"
