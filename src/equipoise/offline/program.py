@@ -81,7 +81,7 @@ def methods(reward: Reward) -> list[Method]:
     """Return what to try for a reward, best first; the later ones are for when the check fails."""
     iterative = by_vertices if reward.smoothness is not None else by_cuts
     try:
-        _expression(reward)
+        expression_of(reward)
     except RewardError:
         return [iterative]
     if reward.piecewise_linear:
@@ -112,7 +112,7 @@ def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str,
     import cvxpy as cp
 
     x = cp.Variable(model.n_pairs, nonneg=True)
-    w, g = _expression(reward)
+    w, g = expression_of(reward)
     outcome = w == csr_array(model.means.T) @ x
     balance = flow_matrix(model) @ x == 0
     problem = cp.Problem(cp.Maximize(g), [outcome, balance, cp.sum(x) == 1])
@@ -142,19 +142,19 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
     w = _middle(model)
     bias = np.zeros(model.n_states)
     for _ in range(_ROUNDS):
-        slope = _gradient(reward, w)
+        slope = gradient_at(reward, w)
         x, bias, gain = polytope.best(model.means @ slope)
         if xs and gain - float(slope @ w) <= tolerance:
             break
         xs.append(x)
         points = np.vstack([points, model.means.T @ x])
         weights = np.append(weights, 0.0 if weights.size else 1.0)
-        weights = _pairwise(reward, points, weights, tolerance / 10.0)
+        weights = pairwise(reward, points, weights, tolerance / 10.0)
         keep = np.flatnonzero(weights > 0.0)
         xs, points, weights = [xs[i] for i in keep], points[keep], weights[keep]
         w = weights @ points
     occupancy = weights @ np.array(xs)
-    return Claim(occupancy, (-_gradient(reward, w),), bias, "Frank-Wolfe")
+    return Claim(occupancy, (-gradient_at(reward, w),), bias, "Frank-Wolfe")
 
 
 def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
@@ -169,7 +169,7 @@ def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
     w = _middle(model)
     best, occupancy, theta, bias = -np.inf, None, np.zeros(model.n_outcomes), np.zeros(S)
     for _ in range(_ROUNDS):
-        slope = _gradient(reward, w)
+        slope = gradient_at(reward, w)
         slopes.append(slope)
         rows.append(np.append(-(model.means @ slope), 1.0))
         levels.append(reward.value(w) - float(slope @ w))
@@ -212,12 +212,12 @@ def best_vertex(model: Model, scores: Vector) -> tuple[Vector, Vector]:
     return x, bias
 
 
-def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
+def pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
     """Maximise g over the hull of `points`: move weight from the worst point in use to the best one."""
     weights = weights.copy()
     for _ in range(_INNER_STEPS):
         w = weights @ points
-        scores = points @ _gradient(reward, w)
+        scores = points @ gradient_at(reward, w)
         used = np.flatnonzero(weights > 0.0)
         to, away = int(np.argmax(scores)), int(used[np.argmin(scores[used])])
         if scores[to] - float(weights @ scores) <= tolerance or to == away:
@@ -232,19 +232,19 @@ def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float)
 
 
 def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -> float:
-    if float(_gradient(reward, w + longest * direction) @ direction) >= 0.0:
+    if float(gradient_at(reward, w + longest * direction) @ direction) >= 0.0:
         return longest
     low, high = 0.0, longest
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        if float(_gradient(reward, w + middle * direction) @ direction) > 0.0:
+        if float(gradient_at(reward, w + middle * direction) @ direction) > 0.0:
             low = middle
         else:
             high = middle
     return 0.5 * (low + high)
 
 
-def _gradient(reward: Reward, w: Vector) -> Vector:
+def gradient_at(reward: Reward, w: Vector) -> Vector:
     return reward.gradient(np.clip(w, 0.0, 1.0))
 
 
@@ -259,7 +259,7 @@ def _with_zeros(matrix: csr_array) -> csr_array:
     return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(rows, columns + 1))
 
 
-def _expression(reward: Reward) -> tuple[Any, Any]:
+def expression_of(reward: Reward) -> tuple[Any, Any]:
     """Return a cvxpy vector w and g(w), or raise a `RewardError`."""
     import cvxpy as cp
 
