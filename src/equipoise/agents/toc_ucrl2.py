@@ -147,8 +147,7 @@ class TocUCRL2(Agent):
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
         self._absorbed = 0
-        moving = reward.kernels.lipschitz is not None
-        self._ceiling = math.inf if moving else reward.conjugate_bound(np.zeros(space.n_outcomes))
+        self._ceiling = reward.conjugate_bound(np.zeros(space.n_outcomes))
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -238,7 +237,7 @@ class TocUCRL2(Agent):
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        """Whether its regions are proven to hold the truth."""
         return self._rules.proving != NOT_AT_ALL
 
     @property
@@ -254,8 +253,8 @@ class TocUCRL2(Agent):
 
         It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
         before. All certificates of an agent hold together, at all times, with the probability that its regions do:
-        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the one in force
-        is meant, and only the present plan counts.
+        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the limit is
+        meant, as it is in `solve` and in the values of a run.
 
         Parameters
         ----------
