@@ -28,7 +28,7 @@ from equipoise._types import Vector
 from equipoise.agents.proof import ROUNDING
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
-from equipoise.errors import ParameterError
+from equipoise.errors import ParameterError, RewardError
 from equipoise.models.space import Space
 from equipoise.planning.believing import Belief, believed
 from equipoise.rewards.base import Reward
@@ -152,7 +152,11 @@ def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
 
     weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
     link = point == columns.T @ weight
-    problem = cvxpy.Problem(cvxpy.Maximize(reward.concave_expression(point)), [link, cvxpy.sum(weight) == 1])
+    try:
+        goal = reward.concave_expression(point)
+    except RewardError as error:
+        raise RewardError(f"effort: more than 0 needs the reward as an expression ({error}); 0 does not") from error
+    problem = cvxpy.Problem(cvxpy.Maximize(goal), [link, cvxpy.sum(weight) == 1])
     problem.solve(solver=cvxpy.CLARABEL)
     mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
     lower = reward.value(mixture)
