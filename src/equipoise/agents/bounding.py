@@ -36,6 +36,7 @@ from equipoise.rewards.base import Reward
 
 _CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
 _MOST_EFFORT: Final = 1000
+_LATE: Final = 10**15
 
 
 class Grounds(NamedTuple):
@@ -113,7 +114,7 @@ def best_bound(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     grounds : Grounds
         What is known.
     reward : Reward
-        g; one that does not change with time.
+        g; the limit of one that changes with time.
     search : Search
         How it is looked for.
     """
@@ -167,11 +168,16 @@ def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
 
     weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
     link = point == columns.T @ weight
-    problem = cvxpy.Problem(cvxpy.Maximize(reward.concave_expression(point)), [link, cvxpy.sum(weight) == 1])
+    try:
+        goal = reward.concave_expression(point)
+    except RewardError as error:
+        raise RewardError(f"effort: more than 0 needs the reward as an expression ({error}); 0 does not") from error
+    problem = cvxpy.Problem(cvxpy.Maximize(goal), [link, cvxpy.sum(weight) == 1])
     problem.solve(solver=cvxpy.CLARABEL)
     mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
     lower = reward.value(mixture)
     # the multiplier of the link is a supergradient, up to its sign, which is a convention of the modelling layer
     multiplier = np.asarray(link.dual_value, dtype=np.float64)
-    candidates = [multiplier, -multiplier, -reward.gradient(mixture)]
+    # a reward that changes with time may have no slope in its limit, and any theta will do
+    candidates = [multiplier, -multiplier, -reward.at(_LATE).gradient(mixture)]
     return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))

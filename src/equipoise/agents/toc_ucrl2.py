@@ -238,7 +238,7 @@ class TocUCRL2(Agent):
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        """Whether its regions are proven to hold the truth."""
         return self._rules.proving != NOT_AT_ALL
 
     @property
@@ -258,8 +258,8 @@ class TocUCRL2(Agent):
 
         It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
         before. All certificates of an agent hold together, at all times, with the probability that its regions do:
-        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the one in force
-        is meant, and only the present plan counts.
+        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the limit is
+        meant, as it is in `solve` and in the values of a run.
 
         Parameters
         ----------
