@@ -5,5 +5,7 @@ what to install.
 """
 
 from equipoise.adapters.exporting import to_gymnasium
+from equipoise.adapters.importing import Exploration, explore, model_from
+from equipoise.adapters.scaling import Scaling
 
-__all__ = ["to_gymnasium"]
+__all__ = ["Exploration", "Scaling", "explore", "model_from", "to_gymnasium"]
