@@ -122,12 +122,12 @@ def explore(
     Examples
     --------
     >>> import mo_gymnasium, equipoise as eq
-    >>> sea = eq.adapters.explore(mo_gymnasium.make("deep-sea-treasure-v0"), drop=[1], outcomes=["treasure", "time"])
-    >>> sea.model
-    Model(62 states, 248 pairs, 1 outcomes, start=0, noise='none')
-    >>> best = eq.solve(sea.model, eq.rewards.Linear([1.0]))
-    >>> sea.scaling.original(best.outcomes).round(4).tolist()  # a treasure of 8.2 every three steps
-    [2.7333]
+    >>> tree = eq.adapters.explore(mo_gymnasium.make("fruit-tree-v0"))
+    >>> tree.model
+    Model(63 states, 126 pairs, 6 outcomes, start=0, noise='none')
+    >>> best = eq.solve(tree.model, eq.rewards.BottomSum(6, kappa=1))  # as much as possible of the scarcest nutrient
+    >>> tree.scaling.original(best.outcomes).round(3).tolist()  # in a step; a fruit takes six
+    [0.633, 0.633, 0.633, 0.633, 0.633, 0.633]
     """
     gymnasium = imported("gymnasium", "gymnasium")
     if not isinstance(env, gymnasium.Env):
@@ -195,7 +195,7 @@ def model_from(
     >>> model
     Model(11 states, 44 pairs, 1 outcomes, start=0, noise='none')
     >>> round(eq.solve(model, eq.rewards.Linear([1.0])).value, 4)  # goals reached in a step
-    0.0186
+    0.018
     """
     gymnasium = imported("gymnasium", "gymnasium")
     if isinstance(env, gymnasium.Env):

@@ -1,7 +1,7 @@
 """Rewards of an environment as outcomes in [0, 1], and back.
 
-Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k). That is an affine map, and
-so g(outcomes) may as well be stated in the environment's own units: `Scaling.in_units`.
+Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k): an affine map, so
+g(outcomes) may as well be stated in the environment's own units: `Scaling.in_units`.
 
 The ranges are those that the environment declares in its `reward_space`, or those that are given; they are never
 guessed. Only where an environment declares nothing, as those with a scalar reward, and everything that can happen is
