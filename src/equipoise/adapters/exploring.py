@@ -210,9 +210,11 @@ class Explorer:
         home = self.rewindable.snapshot()
         start: dict[Hashable, float] = {}
         waiting: dict[Hashable, Snapshot] = {}
+        others: dict[Hashable, Snapshot] = {}  # of starts that look alike, which are often not: hidden cards
         for p, state, after in self._resets(home):
             start[state] = start.get(state, 0.0) + p
-            waiting.setdefault(state, after)
+            if waiting.setdefault(state, after) is not after:
+                others[state] = after
         events: dict[Hashable, list[Law]] = {}
         known = set(waiting)
         while waiting:
@@ -229,6 +231,8 @@ class Explorer:
                         known.add(step.event.state)
                         waiting[step.event.state] = step.after
                 events[state].append(law)
+                if state in others:
+                    self._check_law(law, list(self._runs(state, number, others[state])), state, number)
             if len(known) > self._limit:
                 raise AdapterError(
                     f"more than {self._limit} states were found, {_shown_states(list(known))} among them; give a "
