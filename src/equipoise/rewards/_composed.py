@@ -209,7 +209,7 @@ def simplex_of(part: Reward) -> Vertices | None:
 
 
 def simplex_from_zero(part: Reward) -> Vertices | None:
-    """The same with the base zero, if one is known: weights w lie on the simplex of the vertices sign(w_k) |w|_1 e_k."""
+    """The same with the base zero, if one is known: weights w are a mixture of the vertices sign(w_k) |w|_1 e_k."""
     simplex = simplex_of(part)
     if simplex is None or not simplex.base.any():
         return simplex

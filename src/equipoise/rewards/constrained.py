@@ -4,12 +4,13 @@ An agent maximises a concave function and knows no constraints. It is given the 
 
     g(w) - sum_j price_j phi(level_j - h_j(w)),
 
-phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all h_j
-are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and has no use for the prices.
+phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all
+h_j are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and has no use for the
+prices.
 
-Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every average w
-that the world allows has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If what
-the agent reached is w, and opt less the penalised reward of w is rho, then
+Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every average
+w that the world allows has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If
+what the agent reached is w, and opt less the penalised reward of w is rho, then
 
     opt - g(w) <= rho      and      sum_j price_j phi(s_j) - lambda_j s_j <= rho.
 
@@ -23,8 +24,8 @@ smoothing: the penalty is exact. With smoothing, the constraint j is violated by
 
 How to have a price above the multipliers without the model. If some policy meets every constraint with `slack` to
 spare, then slack sum_j lambda_j <= opt - g(that policy) <= L ||1_K||: `exact_price`. With a model at hand `solve` gives
-the multipliers; twice the largest is a good price. A price that is higher than necessary makes L and beta larger, and so
-learning slower; it never makes the answer wrong.
+the multipliers; twice the largest is a good price. A price that is higher than necessary makes L and beta larger, and
+so learning slower; it never makes the answer wrong.
 
 A certificate of an agent (`Certificate`) bounds the optimum of the penalised reward, which is at least opt: what is
 lost of g is at most what it says, and what is violated at most is `violation_at_most` of that.
@@ -127,6 +128,11 @@ class Constrained(Reward):
     def objective(self) -> Reward:
         """The reward without the penalty: what values and regrets are told in."""
         return self.reward
+
+    @property
+    def penalised(self) -> Sum:
+        """What an agent maximises, as a sum of the reward and the shortfalls; to `solve` it is a reward like others."""
+        return self._penalised
 
     @property
     def params(self) -> Vector:  # type: ignore[override]
@@ -310,18 +316,17 @@ def _checked_constraints(constraints: object, n_outcomes: int) -> tuple[Constrai
     names = names_of(constraints)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise RewardError(
-            f"constraints[{len(names) - 1 - names[::-1].index(twice[0])}]: a second one called {twice[0]!r}"
-        )
+        last = len(names) - 1 - names[::-1].index(twice[0])
+        raise RewardError(f"constraints[{last}]: a second one called {twice[0]!r}; names must differ")
     return tuple(constraints)
 
 
 def _checked_price(price: ArrayLike | None, size: int) -> Vector:
     if price is None:
         raise RewardError(
-            "price: it is missing; a number above the multipliers of the constraints is needed. If some policy meets all "
-            "of them with some slack, exact_price(reward, slack) is one; with a model, even a rough one, twice the "
-            "largest multiplier that solve finds is a good one (solve itself takes any price)"
+            "price: it is missing; a number above the multipliers of the constraints is needed. If some policy meets "
+            "all of them with some slack, exact_price(reward, slack) is one; with a model, even a rough one, twice "
+            "the largest multiplier that solve finds is a good one (solve itself takes any price)"
         )
     try:
         given = np.array(price, dtype=np.float64)
