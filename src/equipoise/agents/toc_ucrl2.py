@@ -46,7 +46,17 @@ from equipoise.agents.machine import (
     StepMachine,
 )
 from equipoise.agents.memory import Memory, as_plain, as_record, new_buffers, new_memory
-from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
+from equipoise.agents.parts import (
+    asking,
+    calls_of,
+    check_rule,
+    check_theory,
+    first_theta_of,
+    kernel_of,
+    no_theta,
+    phase_of,
+    remembered,
+)
 from equipoise.agents.proof import AT_THE_AVERAGE, BY_CONJUGATE, BY_TANGENT, NOT_AT_ALL, Proof, no_proof
 from equipoise.agents.restoring import array_in, require
 from equipoise.agents.schedules import (
@@ -65,7 +75,7 @@ from equipoise.confidence.fill import kernel_address, numbers_of, region_of
 from equipoise.confidence.law_counts import nothing_counted, units_of
 from equipoise.confidence.law_intervals import law_table
 from equipoise.confidence.region import empty_region
-from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
+from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError
 from equipoise.models.bandit import bandit
 from equipoise.models.laws.laws import LawArrays
 from equipoise.models.laws.observing import cases_of
@@ -74,7 +84,6 @@ from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.frame import RewardCalls
 from equipoise.oracles.frank_wolfe import frank_wolfe_step
 from equipoise.planning.evi import not_converged, workspace
 from equipoise.planning.options import Planner
@@ -167,7 +176,7 @@ class TocUCRL2(Agent):
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         counts = nothing_counted(space)
-        remembers = _remembered(kernel_of(self.oracle, reward), reward)
+        remembers = remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
@@ -529,17 +538,7 @@ class TocUCRL2(Agent):
         if reason == NOT_CONVERGED:
             raise not_converged(machine.work, self._rules.sweep_limit, self._rules.relaxation)
         if reason == NOT_FINITE:
-            failure = self.reward.failure()
-            if failure is None and not self._rules.frank_wolfe and self._reward_is_finite():
-                raise OracleError(
-                    f"oracle: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
-                    f"{self.theta.tolist()} by {self._phase.oracle!r}; finite numbers are needed"
-                )
-            raise RewardError(
-                f"reward: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
-                f"{self.theta.tolist()}; the gradient or the conjugate of {self.reward!r} is not finite"
-                f"{'' if failure is None else f' ({failure})'}"
-            ) from failure
+            raise no_theta(self._phase.oracle, self.reward, self.t, self.average, self.theta)
         if reason == NO_REGION:
             raise ContractError(
                 f"confidence: at time {self.t} {self.confidence!r} gave bounds that are not finite numbers; "
@@ -615,9 +614,9 @@ class TocUCRL2(Agent):
         self._phase = phase_of(self.oracle, number)
         step = kernel_of(self._phase.oracle, self.reward)
         memory, buffers = self._machine.memory, self._machine.buffers
-        if _remembered(step, self.reward) > memory.oracle.size:
+        if remembered(step, self.reward) > memory.oracle.size:
             raise OracleError(
-                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {_remembered(step, self.reward)} "
+                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {remembered(step, self.reward)} "
                 f"in phase {number}; its `kernel` must ask for the most that any phase needs"
             )
         if buffers.oracle.size != step.scratch:
@@ -640,11 +639,7 @@ class TocUCRL2(Agent):
             oracle=step.entry.address,
             oracle_params=step.params,
             frank_wolfe=step.entry is frank_wolfe_step,
-            reward=RewardCalls(
-                gradient=kernels.gradient.address if "gradient" in step.calls else 0,
-                conjugate_argmax=kernels.conjugate_argmax.address if "conjugate_argmax" in step.calls else 0,
-                params=self.reward.params,
-            ),
+            reward=calls_of(step, self.reward),
             dual_norm=dual(self.reward.norm),
             threshold=threshold,
             threshold_power=threshold_power,
@@ -702,12 +697,6 @@ class TocUCRL2(Agent):
             return AT_THE_AVERAGE
         return BY_CONJUGATE if self.reward.exact_conjugate else BY_TANGENT
 
-    def _reward_is_finite(self) -> bool:
-        """Whether the reward answers with numbers: where theta is none, it was then the oracle's doing."""
-        reward = self.reward.at(self.t)
-        answers = (reward.gradient(self.average), reward.conjugate_argmax(np.zeros(reward.n_outcomes)))
-        return all(bool(np.all(np.isfinite(answer))) for answer in answers)
-
     def _require_plan(self, what: str) -> None:
         if self._now["episodes"] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
@@ -720,11 +709,6 @@ def _small_run() -> None:
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent.advance(model, stream(model, 0, agent.t), 8)
-
-
-def _remembered(step: OracleKernel, reward: Reward) -> int:
-    """How many numbers an oracle keeps from one step to the next."""
-    return reward.n_outcomes if step.memory is None else step.memory
 
 
 _T = TypeVar("_T", Counts, Memory, Episodes)
