@@ -203,5 +203,5 @@ def test_a_theta_that_is_no_number_is_blamed_on_the_reward():
     )
     steering = Steering(g, threshold=math.inf)
     steering.observe([1.0])
-    with pytest.raises(RewardError, match="at time 2.*theta is .nan.; the gradient or the conjugate of Custom"):
+    with pytest.raises(RewardError, match=r"at time 2.*theta is .nan.; the gradient or the conjugate of Custom"):
         steering.turn()

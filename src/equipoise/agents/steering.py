@@ -4,14 +4,14 @@ After each step the oracle makes theta_{t+1} from the outcomes, and the drift gr
 
     Psi <- Psi + ||theta_{t+1} - theta_ref||_*.
 
-When Psi > Q, theta_ref becomes theta_{t+1} and Psi zero. In between the scalar -theta_ref . V_t is a reward that does not
-change, so that any learner of scalar rewards can follow it: the procedure needs neither states nor actions ("Practical
-Implementation", the last paragraph of the paper). The kernels are those of `TocUCRL2`: for the same outcomes theta,
-theta_ref and Psi are the same, to the last bit, as in an agent whose episodes end by theta alone.
+When Psi > Q, theta_ref becomes theta_{t+1} and Psi zero. In between the scalar -theta_ref . V_t is a reward that does
+not change, so that any learner of scalar rewards can follow it: the procedure needs neither states nor actions
+("Practical Implementation", the last paragraph of the paper). The kernels are those of `TocUCRL2`: for the same
+outcomes theta, theta_ref and Psi are the same, to the last bit, as in an agent whose episodes end by theta alone.
 
 The paper's bounds are for its own learner. What is left of them here is what needs no learner: how often theta_ref
-changes (`Oracle.theory.gradient_episodes`), and that the steps of a stretch are paid by a theta_ref from which theta has
-drifted by at most Q in sum, up to its last step.
+changes (`Oracle.theory.gradient_episodes`), and that while a theta_ref is in force, theta drifts from it by at most Q
+in sum, but for the last step.
 """
 
 # mypy: disable-error-code="no-untyped-def"
