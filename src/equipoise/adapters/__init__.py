@@ -4,4 +4,6 @@ Nothing of theirs is imported before it is used. What is missing is an `equipois
 what to install.
 """
 
-__all__: list[str] = []
+from equipoise.adapters.exporting import to_gymnasium
+
+__all__ = ["to_gymnasium"]
