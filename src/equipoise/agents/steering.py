@@ -18,6 +18,7 @@ in sum, but for the last step.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, final
 
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import kernel
+from equipoise._files import read_npz, write_npz
 from equipoise._frames import framed
 from equipoise._numbers import MOST
 from equipoise.agents.base import check_kind
@@ -43,7 +45,7 @@ from equipoise.agents.parts import (
 )
 from equipoise.agents.restoring import array_in, require
 from equipoise.agents.schedules import Schedule, checked_threshold, threshold_rule
-from equipoise.errors import OracleError, ParameterError, ProtocolError
+from equipoise.errors import FileError, OracleError, ParameterError, ProtocolError
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.oracles.frame import RewardCalls
@@ -61,6 +63,9 @@ CLOCK: Final = np.dtype(
     ]
 )
 _MOST_PHASES: Final = 1 << 12  # as of an agent: later ones never come
+_KIND: Final = "steering"
+_VERSION: Final = 1
+_CLOSE: Final = 1e-9  # how far the values of a reward may be from those in a file; a logarithm differs between machines
 
 
 class Steered(NamedTuple):
@@ -324,6 +329,43 @@ class Steering:
         )
         self._adopt(kept)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything that it remembers to one file, atomically.
+
+        Parameters
+        ----------
+        path : path
+            The file; an ordinary .npz without pickle.
+
+        Raises
+        ------
+        FileError
+            When it cannot be written.
+        """
+        write_npz(path, self.memory(), self._identity(), _KIND, _VERSION)
+
+    def resume(self, path: str | os.PathLike[str]) -> None:
+        """Go on, bit for bit, from a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file. It must be of the same reward, oracle and threshold.
+
+        Raises
+        ------
+        FileError
+            When the file is missing, damaged, or of another reward, oracle or threshold.
+        """
+        header, arrays = read_npz(path, _KIND, _VERSION)
+        own = self._identity()
+        for part, ours in own.items():
+            theirs = header.get(part)
+            alike = theirs == ours or (part == "fingerprint" and _close(theirs, ours))
+            if not alike:
+                raise FileError(f"{path}: its {part} is {theirs!r}; this steering has {ours!r}")
+        self.restore(arrays)
+
     def __repr__(self) -> str:
         made_of = f"{self.reward!r}, oracle={self.oracle!r}, threshold={self.threshold!r}"
         return f"{type(self).__name__}({made_of}; t={self.t})"
@@ -337,6 +379,11 @@ class Steering:
         self._adopt(state["memory"])  # compiled code has another address in another process
 
     # -- inside -----------------------------------------------------------------------------------------
+
+    def _identity(self) -> dict[str, Any]:
+        """What a file must agree with; a reward by its values, as functions have no name."""
+        parts = {"oracle": repr(self.oracle), "threshold": repr(self.threshold)}
+        return {"reward": type(self.reward).__name__, "fingerprint": self.reward.fingerprint(), **parts}
 
     @property
     def _now(self) -> Any:
@@ -391,3 +438,11 @@ class Steering:
             moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
             tau_origin=0 if self._phase.inherit else int(self._now["origin"]),
         )
+
+
+def _close(theirs: Any, ours: list[float]) -> bool:
+    try:
+        values = np.array(theirs, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.shape == (len(ours),) and bool(np.allclose(values, ours, rtol=_CLOSE, atol=_CLOSE))
