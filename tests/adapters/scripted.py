@@ -10,7 +10,7 @@ from gymnasium import spaces
 class Scripted(gymnasium.Env):
     """Pays the rows of a table in turn; the observation is the number of steps taken, and episodes have a length."""
 
-    def __init__(self, rows, length=None, declared=None, observations="number"):
+    def __init__(self, rows, length=None, declared=((0, 1), (0, 1)), observations="number"):
         self.rows, self.length, self.taken, self.resets = [np.asarray(row) for row in rows], length, 0, []
         self.kind = observations
         self.action_space = spaces.Discrete(2)

@@ -27,10 +27,15 @@ def test_after_the_end_comes_the_start():
     assert [seed for seed, _, _ in inner.resets] == [4, None, None, None]
 
 
-def test_truncation_begins_the_next_episode_too():
-    env = Continuing(gymnasium.wrappers.TimeLimit(Scripted([[0.0, 1.0]]), 2))
+def test_truncation_is_passed_on_and_is_no_end_even_together_with_a_termination():
+    inner = Scripted([[0.0, 1.0]], length=3)
+    env = Continuing(gymnasium.wrappers.TimeLimit(inner, 2))
     env.reset()
-    assert [env.step(0)[4]["episode_ended"] for _ in range(4)] == [False, True, False, True]
+    assert [env.step(0)[2:4] for _ in range(2)] == [(False, False), (False, True)]
+    env.reset()  # the third step ends the episode
+    env.env._max_episode_steps = 1
+    assert env.step(0)[2:4] == (False, True)
+    assert len(inner.resets) == 2
 
 
 # MO-Gymnasium declares its rewards in double precision, as single.
@@ -40,9 +45,11 @@ def test_fishwood_goes_on_past_its_two_hundred_steps():
     goal = eq.rewards.BottomSum(2, 1)
     env = GradientThreshold(Continuing(mo_gymnasium.make("fishwood-v0")), goal, threshold=np.inf)
     env.reset(seed=0)
-    for _ in range(1000):
+    for t in range(1, 1001):
         _, _, terminated, truncated, _ = env.step(np.int64(1))
-        assert (terminated, truncated) == (False, False)
+        assert (terminated, truncated) == (False, t % 200 == 0)  # it sets both at once, and is a limit of time
+        if truncated:
+            env.reset()
     fish, wood = env.steering.average
     assert fish == 0.0
     assert abs(wood - 0.9) < 5 * np.sqrt(0.9 * 0.1 / 1000)

@@ -78,14 +78,16 @@ def test_declared_ranges_are_scaled_and_given_ones_come_first():
     *_, info = env.step(0)
     assert info["outcomes"].tolist() == [0.5, 0.5]
     assert info["vector_reward"].tolist() == [5.0, -1.0]
-    given = GradientThreshold(Scripted([[5.0, -1.0]], declared=[(0, 10), (-2, 0)]), HALVES, ranges=[None, (-1, 1)])
+    given = GradientThreshold(Scripted([[5.0, -1.0]], declared=[(0, 10), (-2, 0)]), HALVES, ranges={1: (-1, 1)})
     given.reset()
     assert given.step(0)[4]["outcomes"].tolist() == [0.5, 0.0]
 
 
 def test_a_reward_that_is_no_outcome_is_dropped():
     inner = Scripted([[0.25, -7.0, 1.0]], declared=[(0, 1), (-math.inf, 0), (0, 1)])
-    with pytest.raises(AdapterError, match=r"reward 1: the environment declares the range \[-inf, 0\].*drop=\[1\]"):
+    with pytest.raises(
+        AdapterError, match=r"reward 1: its range is declared as -inf to 0, which is infinite; .* or drop=\[1\]"
+    ):
         GradientThreshold(inner, HALVES)
     env = GradientThreshold(inner, HALVES, drop=[1])
     env.reset()
@@ -142,21 +144,21 @@ def test_a_file_of_other_parts_is_refused(tmp_path, reward, oracle, threshold, p
 @pytest.mark.parametrize(
     ("inner", "more", "error", "match"),
     [
-        (Scripted([[0.5, 1.5]]), {}, AdapterError, "reward 1: got 1.5; the environment declares no reward_space"),
-        (Scripted([[0.5, 3.0]], declared=[(0, 1), (0, 2)]), {}, AdapterError, r"reward 1: got 3.0.*range \[0, 2\]"),
-        (Scripted([[0.5, math.nan]]), {}, AdapterError, "reward 1: got nan"),
-        (Scripted([[0.5]]), {}, RewardError, "it takes 2 outcomes; the environment paid 1"),
+        (Scripted([[0.5, 1.5]]), {}, AdapterError, r"reward 1 is 1.5, outside of its range, 0 to 1"),
+        (Scripted([[0.5, 3.0]], declared=[(0, 1), (0, 2)]), {}, AdapterError, "reward 1 is 3, outside .* 0 to 2"),
+        (Scripted([[0.5, math.nan]]), {}, AdapterError, "reward 1 is nan"),
+        (Scripted([[0.5, 0.5]], declared=None), {}, AdapterError, "env: it declares no reward_space; give ranges="),
+        (Scripted([[0.5, 0.5]], declared=None), {"ranges": {0: (0, 1)}}, AdapterError, "declares no reward_space"),
+        (Scripted([[0.5, 2.5]], declared=None), {"ranges": [(0, 1), (0, 2)]}, AdapterError, "reward 1 is 2.5"),
         (Scripted([[0.5]], declared=[(0, 1)]), {}, RewardError, "it takes 2 outcomes; the environment has 1"),
-        (Scripted([0.5]), {}, AdapterError, "reward: got .*0.5.*a vector is needed"),
+        (Scripted([0.5]), {}, AdapterError, "reward: got .*0.5.*a vector of 2 is declared"),
         (Scripted([["x", "y"]]), {}, AdapterError, "a vector of numbers is needed"),
-        (Scripted([[1.0, 1.0, 1.0]], declared=[(0, 1)] * 2), {}, AdapterError, "got 3 numbers; 2 are declared"),
-        (Scripted([[1, 1]], declared=[(0, 1)] * 2), {"ranges": [(0, 1)]}, AdapterError, "ranges: got 1; .* has 2"),
-        (Scripted([[1, 1]]), {"ranges": [(0, 1), None]}, AdapterError, r"ranges\[1\]: got None"),
-        (Scripted([[1, 1]]), {"ranges": [(0, 1), 5]}, AdapterError, r"ranges\[1\]: got 5"),
-        (Scripted([[1, 1]]), {"ranges": [(0, 1), (2, 2)]}, AdapterError, r"got the range \[2, 2\]"),
-        (Scripted([[1, 1]]), {"drop": [0]}, AdapterError, "drop: the environment declares no reward_space"),
-        (Scripted([[1, 1]], declared=[(0, 1)] * 2), {"drop": [2]}, AdapterError, "drop: got 2"),
-        (Scripted([[1, 1]], declared=[(0, 1)] * 2), {"drop": [0, 1]}, AdapterError, "no outcome is left"),
+        (Scripted([[1.0, 1.0, 1.0]]), {}, AdapterError, "a vector of 2 is declared or given"),
+        (Scripted([[1, 1]]), {"ranges": [(0, 1)]}, AdapterError, "ranges: got 1; 2 are needed"),
+        (Scripted([[1, 1]]), {"ranges": {1: 5}}, AdapterError, "ranges, reward 1: got 5"),
+        (Scripted([[1, 1]]), {"ranges": {1: (2, 2)}}, AdapterError, "reward 1: it is always 2"),
+        (Scripted([[1, 1]]), {"drop": [2]}, AdapterError, "drop: got 2"),
+        (Scripted([[1, 1]]), {"drop": [0, 1]}, AdapterError, "drop: nothing is left"),
         (Scripted([[1, 1]]), {"oracle": eq.oracles.TunedGradientDescent, "threshold": 1}, eq.EquipoiseError, "oracle"),
         ("an environment", {}, AdapterError, "env: got str; a gymnasium.Env is needed"),
     ],

@@ -8,10 +8,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from equipoise.adapters._extras import imported
+from equipoise.adapters.driving import Drive, DriveInterrupted, drive
 from equipoise.adapters.exporting import to_gymnasium
+from equipoise.adapters.importing import Exploration, explore, model_from
+from equipoise.adapters.scaling import Scaling
 
 if TYPE_CHECKING:
-    from equipoise.adapters import deep
     from equipoise.adapters.continuing import Continuing
     from equipoise.adapters.differential_q import DifferentialQ
     from equipoise.adapters.gradient_threshold import GradientThreshold, ThetaAwareObservation
@@ -19,13 +21,20 @@ if TYPE_CHECKING:
 __all__ = [
     "Continuing",
     "DifferentialQ",
+    "Drive",
+    "DriveInterrupted",
+    "Exploration",
     "GradientThreshold",
+    "Scaling",
     "ThetaAwareObservation",
-    "deep",
+    "drive",
+    "explore",
+    "model_from",
     "to_gymnasium",
 ]
 
-# Classes of Gymnasium's kind, and a module of Stable-Baselines3's: their libraries are loaded when they are asked for.
+# Classes made of Gymnasium's: it is loaded when one of them is asked for. `adapters.deep`, for Stable-Baselines3, is a
+# module that is imported by its name.
 _MODULES = {
     "Continuing": "continuing",
     "DifferentialQ": "differential_q",
@@ -35,9 +44,6 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "deep":
-        imported("stable_baselines3", "deep")
-        return importlib.import_module(f"{__name__}.deep")
     if name in _MODULES:
         imported("gymnasium", "gymnasium")
         return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

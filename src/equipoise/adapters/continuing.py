@@ -3,6 +3,9 @@
 Where an episode ends, the next one begins at once: the observation of the last step is the first of the next episode,
 and nothing is said to terminate. A learner that values the future then sees what follows, as `model_from` does: after
 the end of an episode comes the start. Otherwise it would take the end for a place where nothing is earned any more.
+
+A truncation is no event of the world. It is passed on, and the learner's library deals with it as it always does. One
+that comes together with a termination is a limit of time, as in MO-Gymnasium's fishwood.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ class Continuing(gymnasium.Wrapper):  # type: ignore[misc]
     Parameters
     ----------
     env : gymnasium.Env
-        The environment; it may end by termination or by truncation.
+        The environment.
 
     Examples
     --------
@@ -46,8 +49,7 @@ class Continuing(gymnasium.Wrapper):  # type: ignore[misc]
             For the environment.
         """
         observation, reward, terminated, truncated, info = self.env.step(action)
-        ended = bool(terminated or truncated)
-        if not ended:
-            return observation, reward, False, False, {**info, ENDED: False}
+        if truncated or not terminated:
+            return observation, reward, False, bool(truncated), {**info, ENDED: False}
         first, more = self.env.reset()
         return first, reward, False, False, {**info, **more, ENDED: True, LAST: observation}

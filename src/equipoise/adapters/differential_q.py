@@ -34,8 +34,8 @@ class DifferentialQ:
     Parameters
     ----------
     env : gymnasium.Env
-        A `GradientThreshold`, or wrappers around one, with numbered observations and actions. Episodes that end are
-        followed by the next; the learner takes the start for what came after the end.
+        A `GradientThreshold`, or wrappers around one, with numbered observations and actions. After the end of an
+        episode comes the start of the next; a truncation is no event, and the environment is reset.
     step_size : float
         Of the updates, in (0, 1].
     mean_step : float
@@ -134,11 +134,11 @@ class DifferentialQ:
         for _ in range(count):
             action = self.choose(state)
             observation, _, terminated, truncated, info = self.env.step(action + int(self.env.action_space.start))
-            if terminated or truncated:
+            if terminated and not truncated:  # after the end comes the next start
                 observation = self.env.reset()[0]
             after = int(observation) - first
             self.learn(state, action, info[OUTCOMES], after)
-            state = after
+            state = int(self.env.reset()[0]) - first if truncated else after
         self._state = state
 
     def _best(self, state: int, theta: NDArray[np.float64]) -> int:

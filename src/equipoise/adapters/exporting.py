@@ -47,7 +47,7 @@ def to_gymnasium(model: Model) -> ModelEnvironment:
     >>> import equipoise as eq
     >>> env = eq.adapters.to_gymnasium(eq.models.star(branches=3, diameter=4))
     >>> env.observation_space, env.action_space, env.reward_space.shape
-    (Discrete(6), Discrete(3), (3,))
+    (Discrete(7), Discrete(3), (3,))
     >>> observation, info = env.reset(seed=7)
     >>> observation, reward, terminated, truncated, info = env.step(2)
     >>> observation, reward.tolist(), terminated, truncated, info["action_mask"].tolist()

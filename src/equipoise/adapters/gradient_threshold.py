@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from equipoise.adapters.ranges import OutcomeRanges
+from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.schedules import Schedule
 from equipoise.agents.steering import Steering
 from equipoise.errors import AdapterError, RewardError
@@ -50,18 +50,18 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         None: the one that fits the reward.
     threshold : float or Schedule, optional
         Q. None: the Lipschitz constant of g; 0: theta_ref follows every step; `math.inf`: it stays what it is.
-    ranges : sequence of pairs, optional
-        (low, high) of each reward of the environment, which is scaled to [0, 1]. None: as declared in its
-        `reward_space`; without any, rewards are taken as they are and must lie in [0, 1].
+    ranges : mapping or sequence, optional
+        Component of the reward -> (low, high), or all of these pairs: which values become 0 and 1. None: as the
+        environment declares them in its `reward_space`, which is what `model_from` does as well.
     drop : sequence of int
-        Rewards of the environment that are no outcomes, by their index.
+        Components of the reward that are no outcomes.
 
     Attributes
     ----------
     steering : Steering
         theta, theta_ref, the drift, the average; `save` and `resume` keep them.
-    reward_range : tuple of float
-        The least and the largest reward that any theta_ref could pay.
+    scaling : Scaling
+        How the outcomes stand for the environment's rewards.
 
     Examples
     --------
@@ -83,17 +83,17 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         oracle: Oracle | None = None,
         threshold: float | Schedule | None = None,
         *,
-        ranges: Sequence[tuple[float, float] | None] | None = None,
+        ranges: Ranges | None = None,
         drop: Sequence[int] = (),
     ) -> None:
         if not isinstance(env, gymnasium.Env):
             raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed")
         super().__init__(env)
         self.steering = Steering(reward, oracle, threshold)
-        self._ranges = OutcomeRanges(env, ranges, drop)
-        if self._ranges.n_outcomes not in (None, reward.n_outcomes):
+        self.scaling, self._size = _scaling(env, ranges, drop)
+        if len(self.scaling.names) != reward.n_outcomes:
             raise RewardError(
-                f"reward: it takes {reward.n_outcomes} outcomes; the environment has {self._ranges.n_outcomes}"
+                f"reward: it takes {reward.n_outcomes} outcomes; the environment has {len(self.scaling.names)}"
             )
         self._held = False
 
@@ -151,17 +151,32 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
             When the reward of the environment is no vector, or leaves its range.
         """
         observation, vector, terminated, truncated, info = self.env.step(action)
-        outcomes = self._ranges.outcomes(vector)
-        if outcomes.size != self.steering.reward.n_outcomes:
-            raise RewardError(
-                f"reward: it takes {self.steering.reward.n_outcomes} outcomes; the environment paid {outcomes.size}"
-            )
+        outcomes = np.array(self.scaling.outcomes(self._checked(vector), False))
         theta = self.steering.theta_ref
         self.steering.observe(outcomes)
         if not self._held:
             self.steering.turn()
         more = {VECTOR: np.array(vector), OUTCOMES: outcomes, THETA: theta}
         return observation, -float(theta @ outcomes), terminated, truncated, {**info, **more}
+
+    def _checked(self, vector: Any) -> list[float]:
+        try:
+            reward = np.asarray(vector, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise AdapterError(f"reward: got {vector!r}; a vector of numbers is needed") from None
+        if reward.shape != (self._size,):
+            raise AdapterError(f"reward: got {vector!r}; a vector of {self._size} is declared or given")
+        components: list[float] = reward.tolist()
+        return components
+
+
+def _scaling(env: Any, ranges: Ranges | None, drop: Sequence[int]) -> tuple[Scaling, int]:
+    """How the rewards of an environment become outcomes, and how many components a reward has."""
+    declared = declared_ranges(env)
+    if declared is None and not isinstance(ranges, Sequence):
+        raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
+    size = len(ranges) if declared is None and ranges is not None else np.size(declared) // 2
+    return Request(None, ranges, tuple(drop), False, declared).scaling(None, None), size
 
 
 @final

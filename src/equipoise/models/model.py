@@ -413,6 +413,27 @@ class Model:
         known = np.ones(self.n_pairs, np.bool_)
         return Model.from_parts(law, self.start, "none", known, self.labels.visits())
 
+    def restricted(self) -> Model:
+        """Return the part of this world that matters from its start; the world itself, if that is all of it.
+
+        States that no policy reaches from the start are left out. So are states that are only passed on the way: those
+        outside of the one class of states that is never left again, if no policy can stay outside of it. Long-run
+        averages, and so the optimum, are the same; the start is then the first state of the class that is met.
+
+        What is left need not be communicating: where a policy has the choice between parts of a world that cannot be
+        left again, all of them matter, and `require_communicating` says which. Laws of a mechanics are not kept.
+
+        Examples
+        --------
+        State 2 is never reached, and state 0 is only passed.
+
+        >>> ways = [[[0, 1, 0, 0]], [[0, 0.5, 0, 0.5]], [[1, 0, 0, 0]], [[0, 1, 0, 0]]]
+        >>> model = Model.from_arrays(ways, [[[0.0]]] * 4, labels=Labels(states=["begin", "up", "never", "down"]))
+        >>> model.is_communicating(), model.restricted().is_communicating(), model.restricted().labels.states
+        (False, True, ('up', 'down'))
+        """
+        return structure.restricted(self)
+
     def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
         """Return a simulator of this model that hides it; the seed decides all its randomness.
 

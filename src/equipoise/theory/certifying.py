@@ -13,7 +13,8 @@ import numpy as np
 
 from equipoise._numbers import real
 from equipoise.agents.base import check_kind
-from equipoise.agents.certificate import Certificate, Grounds, best_bound, certified
+from equipoise.agents.bounding import Grounds, Search, best_bound
+from equipoise.agents.certificate import Certificate, certified
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence
@@ -22,6 +23,7 @@ from equipoise.confidence.law_counts import nothing_counted
 from equipoise.errors import ParameterError, RewardError
 from equipoise.models.log import Source
 from equipoise.models.space import Space
+from equipoise.planning.evi import SWEEP_LIMIT
 from equipoise.rewards.base import Reward
 
 _SHARP: Final = 0.01  # of the paper's tolerance: the bound may be too large by that of its plan
@@ -91,13 +93,17 @@ def certify(
     goal = reward.at(rows)
     average = np.clip(total / rows, 0.0, 1.0)
     grounds = Grounds(space, counts, region_of(rule, space, counts, rows + 1, level))
-    tolerance = _SHARP / float(rows + 1) ** 0.5
-    bound = best_bound(
-        grounds, goal, -goal.gradient(average), tolerance, effort, rule.relaxation, np.zeros(space.n_states)
+    search = Search(
+        theta=-goal.gradient(average),
+        bias=np.zeros(space.n_states),
+        tolerance=_SHARP / float(rows + 1) ** 0.5,
+        relaxation=rule.relaxation,
+        limit=SWEEP_LIMIT,
+        effort=effort,
     )
     return certified(
         grounds,
-        bound,
+        best_bound(grounds, goal, search),
         goal,
         achieved=goal.value(average),
         probability=1.0 - level if rule.learning else 1.0,

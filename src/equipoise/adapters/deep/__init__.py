@@ -5,7 +5,11 @@ replay buffer that keeps the vectors and pays by the present one. On-policy lear
 rollout: `BetweenRollouts` lets theta_ref move between two of them.
 """
 
-from equipoise.adapters.deep.replay import VectorDictReplayBuffer, VectorReplayBuffer, relabelling
-from equipoise.adapters.deep.rollouts import BetweenRollouts
+from equipoise.adapters._extras import imported
+
+imported("stable_baselines3", "deep")  # says what to install, if it is missing
+
+from equipoise.adapters.deep.replay import VectorDictReplayBuffer, VectorReplayBuffer, relabelling  # noqa: E402
+from equipoise.adapters.deep.rollouts import BetweenRollouts  # noqa: E402
 
 __all__ = ["BetweenRollouts", "VectorDictReplayBuffer", "VectorReplayBuffer", "relabelling"]
