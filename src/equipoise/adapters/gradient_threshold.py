@@ -173,9 +173,12 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
 def _scaling(env: Any, ranges: Ranges | None, drop: Sequence[int]) -> tuple[Scaling, int]:
     """How the rewards of an environment become outcomes, and how many components a reward has."""
     declared = declared_ranges(env)
-    if declared is None and not isinstance(ranges, Sequence):
+    if declared is not None:
+        size = declared[0].size
+    elif isinstance(ranges, Sequence):
+        size = len(ranges)
+    else:
         raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
-    size = len(ranges) if declared is None and ranges is not None else np.size(declared) // 2
     return Request(None, ranges, tuple(drop), False, declared).scaling(None, None), size
 
 

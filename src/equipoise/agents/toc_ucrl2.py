@@ -53,7 +53,7 @@ from equipoise.models.laws.observing import cases_of
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.planning.evi import workspace
 from equipoise.planning.options import Planner
