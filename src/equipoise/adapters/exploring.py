@@ -18,6 +18,7 @@ the one that was found, at whatever hidden state the walk has come to.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, final
@@ -107,6 +108,7 @@ class Explorer:
         self._env = env
         self.actions, self.action_labels = actions_of(env.action_space)
         self.rewindable = Rewindable(env)
+        self._global_states = random.getstate(), np.random.get_state()  # noqa: NPY002
         self._forks = Forks()
         self._globals = GlobalDraws(self._forks)
 
@@ -143,6 +145,8 @@ class Explorer:
             How many to take.
         """
         env, rng = self.rewindable.top, np.random.default_rng(_SEED)
+        random.seed(_SEED)
+        np.random.seed(_SEED)  # noqa: NPY002
         begun = self._asked("reset", partial(env.reset, seed=_SEED))
         state = None
         for _ in range(steps):
@@ -189,8 +193,10 @@ class Explorer:
             state, here = step.event.state, None if stop else step.after
 
     def release(self) -> None:
-        """Leave the environment as it was found."""
+        """Leave the environment as it was found, and the global generators with it."""
         self.rewindable.release()
+        random.setstate(self._global_states[0])
+        np.random.set_state(self._global_states[1])  # noqa: NPY002
 
     def _try(self) -> None:
         """Walk a little, to see which attributes change."""

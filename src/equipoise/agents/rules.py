@@ -76,8 +76,9 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
 
 def _proving(agent: TocUCRL2) -> int:
     """How the plans of an agent bound the optimum."""
-    if agent.confidence.caveat or agent.reward.kernels.lipschitz is not None:
+    if agent.confidence.caveat:
         return NOT_AT_ALL
-    if isinstance(agent.oracle, FrankWolfe):  # whose theta is minus the gradient at the average at all times
+    moving = agent.reward.kernels.lipschitz is not None
+    if isinstance(agent.oracle, FrankWolfe) and not moving:  # theta is minus the gradient at the average at all times
         return AT_THE_AVERAGE
     return BY_CONJUGATE if agent.reward.exact_conjugate else BY_TANGENT

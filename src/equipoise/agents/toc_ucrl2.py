@@ -28,6 +28,7 @@ from equipoise._compile import once
 from equipoise._numbers import real
 from equipoise.agents.attending import attended
 from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.bounding import largest_value
 from equipoise.agents.certificate import Certificate, certificate_of
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.keeping import Kept, restored, stored
@@ -147,8 +148,7 @@ class TocUCRL2(Agent):
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
         self._absorbed = 0
-        moving = reward.kernels.lipschitz is not None
-        self._ceiling = math.inf if moving else reward.conjugate_bound(np.zeros(space.n_outcomes))
+        self._ceiling: float | None = None
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -238,7 +238,7 @@ class TocUCRL2(Agent):
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        """Whether its regions are proven to hold the truth."""
         return self._rules.proving != NOT_AT_ALL
 
     @property
@@ -247,15 +247,19 @@ class TocUCRL2(Agent):
 
         It is never more than the largest value of g, for which nothing need be known.
         """
-        return min(float(self._machine.proof.bound[0]), self._ceiling) if self.proves else math.inf
+        if not self.proves:
+            return math.inf
+        if self._ceiling is None:  # not before it is asked for: it may have to be compiled, or iterated for
+            self._ceiling = largest_value(self.reward)
+        return min(float(self._machine.proof.bound[0]), self._ceiling)
 
     def certificate(self, effort: int = 0) -> Certificate:
         """What the data prove: how good any policy could be at most, and so how much is lost at most.
 
         It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
         before. All certificates of an agent hold together, at all times, with the probability that its regions do:
-        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the one in force
-        is meant, and only the present plan counts.
+        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the limit is
+        meant, as it is in `solve` and in the values of a run.
 
         Parameters
         ----------
