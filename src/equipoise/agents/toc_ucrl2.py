@@ -35,7 +35,7 @@ from equipoise.agents.keeping import Kept, restored, stored
 from equipoise.agents.kernels import observe_once, ready, run
 from equipoise.agents.machine import BUDGET_GONE, DONE, PAUSED, Machine, Rules, StepMachine
 from equipoise.agents.memory import Memory, new_buffers, new_memory
-from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
+from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of, remembered
 from equipoise.agents.proof import NOT_AT_ALL, Proof, no_proof
 from equipoise.agents.rules import rules_of
 from equipoise.agents.schedules import Power, Schedule, checked_threshold, checked_tolerance
@@ -54,7 +54,7 @@ from equipoise.models.laws.observing import cases_of
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.planning.evi import workspace
 from equipoise.planning.options import Planner
@@ -141,7 +141,7 @@ class TocUCRL2(Agent):
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         counts = nothing_counted(space)
-        remembers = _remembered(kernel_of(self.oracle, reward), reward)
+        remembers = remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
@@ -547,9 +547,9 @@ class TocUCRL2(Agent):
         self._phase = phase_of(self.oracle, number)
         step = kernel_of(self._phase.oracle, self.reward)
         memory, buffers = self._machine.memory, self._machine.buffers
-        if _remembered(step, self.reward) > memory.oracle.size:
+        if remembered(step, self.reward) > memory.oracle.size:
             raise OracleError(
-                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {_remembered(step, self.reward)} "
+                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {remembered(step, self.reward)} "
                 f"in phase {number}; its `kernel` must ask for the most that any phase needs"
             )
         if buffers.oracle.size != step.scratch:
@@ -569,8 +569,3 @@ def _small_run() -> None:
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent.advance(model, stream(model, 0, agent.t), 8)
-
-
-def _remembered(step: OracleKernel, reward: Reward) -> int:
-    """How many numbers an oracle keeps from one step to the next."""
-    return reward.n_outcomes if step.memory is None else step.memory
