@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import equipoise.testing
-from benchmarks import certificates
+from benchmarks import certificates, environments
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -49,13 +51,25 @@ def test_the_program_of_the_page_on_certificates_runs(tmp_path):
     assert re.search(r"no policy reaches more than 1\.0\d+; at most 0\.0\d+ is lost", done.stdout)
 
 
-def test_the_programs_of_the_page_on_the_optimum_say_what_they_say(tmp_path):
-    page = (ROOT / "docs" / "optimum.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["optimum", "gymnasium"])
+def test_the_programs_of_a_page_say_what_it_says(name, tmp_path):
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "program.py").write_text("\n".join(programs))
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "".join(answers)
+
+
+GYMNASIUM = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_environments_is_its_programs():
+    """All of them are in it, and the rows of the smallest are made again."""
+    assert environments.MARK + environments.TEXT in GYMNASIUM
+    assert all(f"| `{case.name}`" in GYMNASIUM for case in environments.CASES)
+    for row in environments.solved(environments.CASES[0]):
+        assert f"| {' | '.join(row)} |\n" in GYMNASIUM
 
 
 BUILT = (ROOT / "docs" / "architecture.md").read_text()
