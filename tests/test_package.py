@@ -103,7 +103,7 @@ def _agents_that_are_told_mechanics():
     shop, sites, river = eq.mechanics.inventory(), eq.mechanics.sites(), eq.models.riverswim(3)
     goals = eq.rewards.TargetSquared([0.95, 0.75, 0.8])
     yield shop.model(), eq.TocUCRL2(shop.space, goals)
-    yield shop.model(), pickle.loads(pickle.dumps(eq.recommended(shop.space, goals)))  # noqa: S301
+    yield shop.model(), pickle.loads(pickle.dumps(eq.recommended(shop.space, goals)))
     yield sites.model(), eq.TocUCRL2(sites.space, eq.rewards.BottomSum(3, 1), confidence=eq.confidence.L1())
     told = river.space.knowing(known_transitions={(0, 0): {0: 1.0}})  # the cases of its branches are worked out
     yield river, eq.TocUCRL2(told, eq.rewards.Linear([1.0]), confidence=eq.confidence.PosteriorSampling())

@@ -19,6 +19,7 @@ may be too large.
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -28,13 +29,14 @@ from equipoise._types import Vector
 from equipoise.agents.proof import ROUNDING
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
-from equipoise.errors import ParameterError
+from equipoise.errors import ParameterError, RewardError
 from equipoise.models.space import Space
 from equipoise.planning.believing import Belief, believed
 from equipoise.rewards.base import Reward
 
 _CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
 _MOST_EFFORT: Final = 1000
+_LATE: Final = 10**15
 
 
 class Grounds(NamedTuple):
@@ -112,7 +114,7 @@ def best_bound(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     grounds : Grounds
         What is known.
     reward : Reward
-        g; one that does not change with time.
+        g; the limit of one that changes with time.
     search : Search
         How it is looked for.
     """
@@ -129,11 +131,26 @@ def best_bound(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     return _at_most(best, reward)
 
 
+def largest_value(reward: Reward) -> float:
+    """A bound on the optimum that needs no data, for theta = 0: the largest value of g in all of [0,1]^K.
+
+    It is infinity where a function of somebody's fails at the maximiser, which no run need ever come to.
+
+    Parameters
+    ----------
+    reward : Reward
+        g; one that does not change with time.
+    """
+    try:
+        return reward.conjugate_bound(np.zeros(reward.n_outcomes))
+    except RewardError:
+        return math.inf
+
+
 def _at_most(bound: Bound, reward: Reward) -> Bound:
-    """The bound, or the largest value of g, which theta = 0 proves without any plan."""
-    nothing = np.zeros(reward.n_outcomes)
-    ceiling = reward.conjugate_bound(nothing)
-    return bound._replace(value=ceiling, theta=nothing) if ceiling < bound.value else bound
+    """The bound, or the largest value of g."""
+    ceiling = largest_value(reward)
+    return bound._replace(value=ceiling, theta=np.zeros(reward.n_outcomes)) if ceiling < bound.value else bound
 
 
 def _planned(grounds: Grounds, reward: Reward, search: Search) -> Bound:
@@ -151,11 +168,16 @@ def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
 
     weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
     link = point == columns.T @ weight
-    problem = cvxpy.Problem(cvxpy.Maximize(reward.concave_expression(point)), [link, cvxpy.sum(weight) == 1])
+    try:
+        goal = reward.concave_expression(point)
+    except RewardError as error:
+        raise RewardError(f"effort: more than 0 needs the reward as an expression ({error}); 0 does not") from error
+    problem = cvxpy.Problem(cvxpy.Maximize(goal), [link, cvxpy.sum(weight) == 1])
     problem.solve(solver=cvxpy.CLARABEL)
     mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
     lower = reward.value(mixture)
     # the multiplier of the link is a supergradient, up to its sign, which is a convention of the modelling layer
     multiplier = np.asarray(link.dual_value, dtype=np.float64)
-    candidates = [multiplier, -multiplier, -reward.gradient(mixture)]
+    # a reward that changes with time may have no slope in its limit, and any theta will do
+    candidates = [multiplier, -multiplier, -reward.at(_LATE).gradient(mixture)]
     return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))

@@ -45,7 +45,7 @@ class Certificate:
     proven_at : int
         The time of the plan that proved it.
     reward : Reward
-        What the outcomes are judged by; that in force at time t, if it changes with time.
+        What the outcomes are judged by: its limit, if it changes with time.
     outcomes : tuple of str
         The names of the outcomes.
     slack : polars.DataFrame
@@ -118,8 +118,6 @@ def certificate_of(agent: TocUCRL2, effort: int) -> Certificate:
     machine, rules = agent.machine, agent.rules
     counts, memory, proof = machine.counts, machine.memory, machine.proof
     steps, tau = agent.t - 1, agent.t - rules.tau_origin
-    moving = agent.reward.kernels.lipschitz is not None
-    reward = agent.reward.at(max(1, steps))
     grounds = Grounds(agent.space, counts, region_of(agent.confidence, agent.space, counts, tau, rules.delta))
     search = Search(
         theta=memory.theta.copy(),
@@ -129,18 +127,18 @@ def certificate_of(agent: TocUCRL2, effort: int) -> Certificate:
         limit=rules.sweep_limit,
         effort=effort,
     )
-    bound = best_bound(grounds, reward, search)
+    bound = best_bound(grounds, agent.reward, search)
     when = agent.t
-    if not moving and proof.bound[0] <= bound.value:
+    if proof.bound[0] <= bound.value:
         bound = bound._replace(value=float(proof.bound[0]), theta=proof.theta.copy())
         when = int(proof.time[0])
-    elif not moving:
+    else:
         proof.bound[0], proof.time[0], proof.theta[:] = bound.value, when, bound.theta
     return certified(
         grounds,
         bound,
-        reward,
-        achieved=reward.value(agent.average) if steps else math.nan,
+        agent.reward,
+        achieved=agent.reward.value(agent.average) if steps else math.nan,
         probability=1.0 - agent.delta if agent.confidence.learning else 1.0,
         t=steps,
         proven_at=when,

@@ -148,7 +148,7 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
         and _blocks_fit(space, counts)
         and {column.size for column in records} == {int(clock["episodes"])}
         and set(records.ended.tolist()) <= set(TRIGGERS)
-        and not np.isnan(kept.proof.bound[0])
+        and kept.proof.bound[0] > -np.inf
         and np.all(np.isfinite(kept.proof.theta))
         and 0 <= kept.proof.time[0] <= clock["time"]
     )

@@ -34,6 +34,7 @@ from equipoise.models.branches import Branches
 from equipoise.models.kernels import cumulate
 from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.laws.laws import Laws
+from equipoise.models.laws.truth import contradiction
 from equipoise.models.log import Source
 from equipoise.models.space import Space, checked_pair, sealed
 from equipoise.models.world import Seed, World
@@ -348,6 +349,22 @@ class Model:
             return space
         parts = (space.first_pair, space.start, space.known_mask, space.known_outcomes, space.labels)
         return Space.of_arrays(*parts, self.laws)
+
+    @functools.cached_property
+    def untold(self) -> str:
+        """What is not so in this world of the laws that its mechanics give, in words; nothing if they all hold.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> coin = eq.Mechanics(lambda s, a, w: (s, [w]), 0, [0], ["x"], {"w": [0, 1]}, given={"w": [0.5, 0.5]})
+        >>> coin.model().untold, len(coin.model(w=[0.3, 0.7]).untold) > 0
+        ('', True)
+        """
+        laws = self.laws
+        if laws is None or self.branch_case is None or laws.arrays.learnt == laws.arrays.first_value.size - 1:
+            return ""  # with nothing given, any laws are as they were told
+        return contradiction(self, self.told, self.branch_case)
 
     @functools.cached_property
     def max_successors(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -22,9 +22,12 @@ from equipoise.offline.occupancy import named_outcomes, occupancy_frame
 from equipoise.offline.policies import policy_of
 from equipoise.offline.program import Claim, methods
 from equipoise.rewards.base import Reward, checked_number
+from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
+
+    from equipoise.offline.constrained import Conflict
 
 _MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
 _FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
@@ -61,6 +64,15 @@ class Benchmark:
         How long it all took.
     model, reward : Model, Reward
         What it is the optimum of.
+    multipliers, violations : dict
+        For a `Constrained` reward, by the names of the constraints: what easing each by a little is worth, and how much
+        it is violated by `occupancy` (rounding, if the status is "optimal"). The value is then that of the reward
+        without the penalty.
+    terms : tuple of Term
+        For a `Constrained` reward, the proof of `dual_value`: see `offline.constrained`.
+    conflict : Conflict or None
+        The proof that the constraints cannot be met, if they cannot: then the status is "infeasible", the value is NaN,
+        and `occupancy` comes as close to meeting them as any.
 
     Examples
     --------
@@ -89,6 +101,10 @@ class Benchmark:
     seconds: float
     model: Model
     reward: Reward
+    multipliers: dict[str, float] = field(default_factory=dict)
+    violations: dict[str, float] = field(default_factory=dict)
+    terms: tuple[certificate.Term, ...] = ()
+    conflict: Conflict | None = None
 
     def policy(self) -> Vector:
         """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
@@ -145,6 +161,8 @@ class Benchmark:
         return occupancy_frame(self.model, self.occupancy)
 
     def __repr__(self) -> str:
+        if self.conflict is not None:
+            return f"Benchmark(infeasible: {self.conflict})"
         return (
             f"Benchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
             f"gap={self.gap:.1e}, residual={self.residual:.1e}, {named_outcomes(self.model, self.outcomes)}"
@@ -161,16 +179,18 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
         A communicating one.
     reward : Reward
         For as many outcomes as the model has. If it changes with time, the limit is solved for;
-        ``reward.at(t)`` is the one of time t.
+        ``reward.at(t)`` is the one of time t. For a `Constrained` one the constrained program is solved, whatever its
+        prices are; that of the penalised reward is the program of its `penalised`.
     tolerance : float
-        The gap, in units of g, up to which the status is "optimal".
+        The gap, in units of g, up to which the status is "optimal"; and what a constraint may be violated by.
     progress : bool, optional
         A line on stderr that says what is being done; by default on a terminal, when it takes longer than a second.
 
     Returns
     -------
     Benchmark
-        Look at its `status`: an answer that could not be certified is returned, and labelled so.
+        Look at its `status`: an answer that could not be certified is returned, and labelled so. Constraints that
+        cannot be met give the status "infeasible", with a proof that names those in conflict.
 
     Raises
     ------
@@ -198,6 +218,10 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
     best: Benchmark | None = None
     failures: list[str] = []
     with progress_display("offline program", wanted=progress) as display:
+        if isinstance(reward, Constrained):
+            from equipoise.offline.constrained import solve_constrained
+
+            return solve_constrained(model, reward, tolerance, began, display)
         for method in methods(reward):
             display.tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
             try:

@@ -46,7 +46,7 @@ def certify(
         Of the system. An action that the log never took is possible all the same, and may be as good as can be; leave
         it out of the space if it is not to be reckoned with.
     reward : Reward
-        What the average outcomes are judged by.
+        What the average outcomes are judged by: its limit, if it changes with time.
     log : frame or path
         A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for each
         outcome, and next_state.
@@ -90,11 +90,10 @@ def certify(
     if not 0 < level < 1:
         raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
     counts, rows, total = absorbed(nothing_counted(space), log, space)
-    goal = reward.at(rows)
     average = np.clip(total / rows, 0.0, 1.0)
     grounds = Grounds(space, counts, region_of(rule, space, counts, rows + 1, level))
     search = Search(
-        theta=-goal.gradient(average),
+        theta=-reward.at(rows).gradient(average),  # that in force, as in the limit there may be no slope
         bias=np.zeros(space.n_states),
         tolerance=_SHARP / float(rows + 1) ** 0.5,
         relaxation=rule.relaxation,
@@ -103,9 +102,9 @@ def certify(
     )
     return certified(
         grounds,
-        best_bound(grounds, goal, search),
-        goal,
-        achieved=goal.value(average),
+        best_bound(grounds, reward, search),
+        reward,
+        achieved=reward.value(average),
         probability=1.0 - level if rule.learning else 1.0,
         t=rows,
         proven_at=rows + 1,
