@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics paper mutations lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics constraints paper mutations lint docs browser clean setup
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -43,6 +43,10 @@ certificates: setup
 # What it is worth to tell an agent the mechanics of its system; writes docs/mechanics.md in some twenty minutes.
 mechanics: setup
 	$(BIN)/python -m benchmarks.mechanics
+
+# Regret and violations with constraints; writes docs/constraints.md in some ten minutes.
+constraints: setup
+	$(BIN)/python -m benchmarks.constraints
 
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
