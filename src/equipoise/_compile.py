@@ -270,6 +270,16 @@ def float_pointer(typingctx, address):  # type: ignore[no-untyped-def]
     return _POINTER(types.int64), codegen
 
 
+@intrinsic
+def stack_floats(typingctx, size):  # type: ignore[no-untyped-def]
+    """Room for `size` floats on the stack, until the function that asks for it returns; for entries, not for loops."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.alloca(ir.DoubleType(), size=args[0])
+
+    return _POINTER(types.int64), codegen
+
+
 @inlined
 def call_entry(address, t, x, params, out):  # type: ignore[no-untyped-def]
     """Call an `Entry` on float64 vectors."""
