@@ -32,6 +32,7 @@ import numpy as np
 
 from equipoise._compile import call_entry, kernel
 from equipoise._types import Vector
+from equipoise.rewards.norms import stretch
 
 ITERATIONS: Final = 20_000  # of `smooth_ascent`
 TOLERANCE: Final = 1e-10
@@ -52,10 +53,10 @@ def euclidean(smoothness: float, norm: float, n_outcomes: int) -> float:
 
     u.Hu <= beta ||u||^2 for the Hessian -H, and ||u||_1^2 <= K ||u||_2^2, ||u||_inf <= ||u||_2.
 
-    >>> euclidean(2.0, 1.0, 3), euclidean(2.0, 2.0, 3)
-    (6.0, 2.0)
+    >>> euclidean(2.0, 1.0, 4), euclidean(2.0, 2.0, 4)
+    (8.0, 2.0)
     """
-    return smoothness * (n_outcomes if norm == 1.0 else 1.0)
+    return smoothness * stretch(norm, 2.0, n_outcomes) ** 2
 
 
 @kernel

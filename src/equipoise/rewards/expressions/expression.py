@@ -24,15 +24,15 @@ import numpy as np
 from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards import audit
-from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, euclidean, most_cuts
 from equipoise.rewards._checks import checked_count
+from equipoise.rewards._composed import iteration
 from equipoise.rewards.base import Reward, RewardKernels, checked_number
 from equipoise.rewards.expressions.bounds import Bounds, Trouble, bounded
 from equipoise.rewards.expressions.compiling import compiled
 from equipoise.rewards.expressions.formula import expression_of
-from equipoise.rewards.expressions.kernels import KERNELS
+from equipoise.rewards.expressions.kernels import KERNELS, SEPARABLE_KERNELS
 from equipoise.rewards.expressions.printing import printed_node
-from equipoise.rewards.expressions.program import Head, Program, tape
+from equipoise.rewards.expressions.program import Program, tape
 from equipoise.rewards.expressions.rules import demand_concave
 from equipoise.rewards.norms import check_norm
 
@@ -100,7 +100,7 @@ there it is infinitely steep. Add an offset, such as log(w + 0.01), or scale the
             self.smoothness = checked_number(smoothness, "smoothness", -math.ulp(0.0))
         if self.lipschitz == 0.0:
             raise RewardError(f"maximise: {maximise!r} does not depend on the outcomes")
-        self.exact_conjugate = bounds.separable
+        self.separable = self.exact_conjugate = bounds.separable
         self._params: Vector | None = None
         self._check(bounds)
 
@@ -108,21 +108,15 @@ there it is infinitely steep. Add an offset, such as log(w + 0.01), or scale the
     def params(self) -> Vector:  # type: ignore[override]
         """The tape, with addresses of this process."""
         if self._params is None:
-            beta, tolerance, limit = -1.0, TOLERANCE, most_cuts(self.n_outcomes)
-            if self.smoothness is not None:
-                beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
-                tolerance, limit = TOLERANCE * max(1.0, self.lipschitz), ITERATIONS
-            numbers = tape(self._program)
-            numbers[Head.VALUE], numbers[Head.GRADIENT] = KERNELS.value.address, KERNELS.gradient.address
-            numbers[Head.BETA], numbers[Head.TOLERANCE], numbers[Head.LIMIT] = beta, tolerance, limit
-            numbers[Head.SEPARABLE] = float(self.exact_conjugate)
-            self._params = numbers
+            self._params = tape(self._program)
+            head = iteration(self)
+            self._params[: len(head)] = head
         return self._params
 
     @property
     def kernels(self) -> RewardKernels:
-        """The compiled entries, the same for every formula."""
-        return KERNELS
+        """The compiled entries, the same for every formula but for the conjugate."""
+        return SEPARABLE_KERNELS if self.separable else KERNELS
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The formula, of `w`."""

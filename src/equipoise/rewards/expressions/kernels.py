@@ -17,9 +17,10 @@ from typing import Any, Final
 import numpy as np
 from numba import carray
 
-from equipoise._compile import Entry, entry, inlined, kernel, stack_floats
+from equipoise._compile import Entry, inlined, kernel, stack_floats
 from equipoise._types import Vector
-from equipoise.rewards._ascent import cutting_ascent, separable_ascent, smooth_ascent
+from equipoise.rewards._ascent import separable_ascent
+from equipoise.rewards._composed import iterated_argmax
 from equipoise.rewards.base import RewardKernels
 from equipoise.rewards.expressions.program import Code, Head
 
@@ -29,8 +30,8 @@ _MAXIMUM, _MINIMUM, _SUM_LARGEST = (int(code) for code in (Code.MAXIMUM, Code.MI
 _LOG_SUM_EXP, _PNORM, _GEO_MEAN, _REL_ENTR, _KL_DIV = (
     int(code) for code in (Code.LOG_SUM_EXP, Code.PNORM, Code.GEO_MEAN, Code.REL_ENTR, Code.KL_DIV)
 )
-_OWN_VALUE, _OWN_GRADIENT, _BETA, _TOLERANCE, _LIMIT, _SEPARABLE, _NODES, _ROOM, _WIDTH, _RESULT, _STARTS = (
-    int(place) for place in Head
+_OWN_GRADIENT, _NODES, _ROOM, _WIDTH, _RESULT, _STARTS = (
+    int(place) for place in (Head.GRADIENT, Head.NODES, Head.ROOM, Head.WIDTH, Head.RESULT, Head.STARTS)
 )
 _NODE_HEAD: Final = 5
 
@@ -286,23 +287,13 @@ def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
         out[k] = gain[k]
 
 
-@entry
-def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
-    own = carray(params, int(params[_RESULT]))  # its length does not matter: the kernels know where to stop
-    value, gradient, limit = int(params[_OWN_VALUE]), int(params[_OWN_GRADIENT]), int(params[_LIMIT])
-    point, best = carray(theta, n), carray(out, n)
-    work = carray(stack_floats(4 * n), (4, n))
-    if params[_SEPARABLE] != 0.0:
-        separable_ascent(gradient, t, point, own, best, work[0], work[1], work[2], work[3])
-    elif params[_BETA] >= 0.0:
-        smooth_ascent(
-            gradient, t, point, own, best, params[_BETA], params[_TOLERANCE], limit, work[0], work[1], work[2]
-        )
-    else:
-        cutting_ascent(
-            value, gradient, t, point, own, best, params[_TOLERANCE], limit,
-            np.empty((n, n)), work[0], work[1], work[2], work[3], np.empty(1),
-        )  # fmt: skip
+@_quick_entry
+def _separable_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+    own, point, best = carray(params, _STARTS), carray(theta, n), carray(out, n)
+    w, slope, low, high = stack_floats(n), stack_floats(n), stack_floats(n), stack_floats(n)
+    gradient = int(params[_OWN_GRADIENT])
+    separable_ascent(gradient, t, point, own, best, carray(w, n), carray(slope, n), carray(low, n), carray(high, n))
 
 
-KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+KERNELS: Final = RewardKernels(_value, _gradient, iterated_argmax)
+SEPARABLE_KERNELS: Final = RewardKernels(_value, _gradient, _separable_argmax)

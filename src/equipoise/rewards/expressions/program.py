@@ -56,19 +56,14 @@ class Code(IntEnum):
 
 
 class Head(IntEnum):
-    """Places at the beginning of a tape."""
+    """Places at the beginning of a tape; the first are those of `_composed.iteration`."""
 
-    VALUE = 0  # addresses of the reward's own entries, for the conjugate; of this process
     GRADIENT = 1
-    BETA = 2  # Euclidean; negative if the reward is not smooth
-    TOLERANCE = 3
-    LIMIT = 4
-    SEPARABLE = 5
-    NODES = 6
-    ROOM = 7  # working memory, in floats
-    WIDTH = 8  # the largest
-    RESULT = 9
-    STARTS = 10  # from here on
+    NODES = 5
+    ROOM = 6  # working memory, in floats
+    WIDTH = 7  # the largest
+    RESULT = 8
+    STARTS = 9  # from here on
 
 
 @final
@@ -213,7 +208,7 @@ def pruned(program: Program) -> Program:
 
 
 def tape(program: Program) -> Vector:
-    """The program as the kernels read it, with the first places of the head left at zero."""
+    """The program as the kernels read it; the places at its head that say how to iterate are zero."""
     numbers = [0.0] * (Head.STARTS + len(program.nodes))
     places = [0]
     free = program.n_outcomes
