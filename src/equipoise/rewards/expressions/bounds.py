@@ -11,9 +11,10 @@ times their coefficients. An atom with slopes s_i makes the gradient sum_i s_i g
 its slopes and of the boxes, and the length sum_i |s_i| length_i. Some atoms allow more. The slopes of `maximum`, `minimum`
 and `log_sum_exp` are a point of the simplex, so that the hull of the boxes holds the gradient and the longest length
 bounds it; those of `sum_largest` sum to k, so the k longest count; those of a p-norm lie in the ball of the dual norm
-(p > 1), so that the p-norm of the lengths bounds it, or sum to at most 1 (p < 0). Where the rows are A w + b, the length is also at most r ||A||, r
-the largest Euclidean norm of the slopes: for the Euclidean norm of w, with the largest singular value.
-The length of every number is the lesser of what its box and what its parts allow. L is that of the last row.
+(p > 1), so that the p-norm of the lengths bounds it, or sum to at most 1 (p < 0). For the Euclidean norm of w, the length
+is also at most r ||J||, with the largest Euclidean norm r of the slopes and the Jacobian J of the rows: that of a matrix
+times numbers is at most its largest singular value times theirs, and an atom of one argument multiplies it by its
+largest slope. The length of every number is the least of what its box and its parts allow. L is that of the last row.
 
 Backward, every number gets the most by which g changes with it. The Hessian of g is the sum over all nodes of
 (that) J' H J, with the Hessian H of the atom and the Jacobian J of its rows; |u.Hu| <= sum_i D_i u_i^2 (`atoms`). Where
@@ -32,6 +33,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from equipoise._types import Vector
 from equipoise.rewards.expressions.atoms import ATOMS, Arguments
@@ -39,6 +41,7 @@ from equipoise.rewards.expressions.program import OUTCOMES, Code, Form, Node, Pr
 from equipoise.rewards.norms import dual
 
 _HULL: Final = (Code.MAXIMUM, Code.MINIMUM, Code.LOG_SUM_EXP)
+_LARGE: Final = 128  # a matrix whose singular values are not computed
 _ROUNDING: Final = 1e-9  # how far below its least an argument may seem to lie
 
 
@@ -64,12 +67,16 @@ class Bounds(NamedTuple):
         Why L is infinite.
     separable : bool
         Whether each node depends on one outcome alone.
+    low, high : float
+        Between which numbers the values lie.
     """
 
     lipschitz: float
     smoothness: float | None
     trouble: Trouble | None
     separable: bool
+    low: float
+    high: float
 
 
 class _Known(NamedTuple):
@@ -81,6 +88,7 @@ class _Known(NamedTuple):
     steep_high: Vector
     length: Vector
     touches: NDArray[np.bool_]  # which outcomes it depends on
+    whole: float  # the Euclidean norm of the Jacobian
 
 
 def bounded(program: Program, norm: float, low: Vector | None = None, high: Vector | None = None) -> Bounds:
@@ -100,7 +108,7 @@ def bounded(program: Program, norm: float, low: Vector | None = None, high: Vect
         eye = np.eye(K)
         low = np.zeros(K) if low is None else low
         high = np.ones(K) if high is None else high
-        blocks = [_Known(low, high, eye, eye, np.ones(K), eye > 0.0)]
+        blocks = [_Known(low, high, eye, eye, np.ones(K), eye > 0.0, 1.0)]
         rows: list[_Known] = []
         for place, node in enumerate(program.nodes):
             rows.append(_rows(node.rows, blocks, norm))
@@ -109,11 +117,11 @@ def bounded(program: Program, norm: float, low: Vector | None = None, high: Vect
                 blocks.append(_node(node, rows[-1], norm))
                 trouble = _steep(place, node, rows[-1])
             if trouble is not None:
-                return Bounds(math.inf, None, trouble, separable=False)
+                return Bounds(math.inf, None, trouble, separable=False, low=-math.inf, high=math.inf)
         last = _rows(program.result, blocks, norm)
         smoothness = _smoothness(program, rows, norm)
         separable = all(bool((block.touches.sum(axis=1) <= 1).all()) for block in blocks[1:])
-        return Bounds(float(last.length[0]), smoothness, None, separable)
+        return Bounds(float(last.length[0]), smoothness, None, separable, float(last.low[0]), float(last.high[0]))
 
 
 # -- forward ----------------------------------------------------------------------------------------------------------
@@ -125,6 +133,7 @@ def _rows(form: Form, blocks: list[_Known], norm: float) -> _Known:
     steep_low, steep_high = np.zeros((form.size, K)), np.zeros((form.size, K))
     length = np.zeros(form.size)
     touches = np.zeros((form.size, K), dtype=bool)
+    whole = 0.0
     for block, matrix in form.terms.items():
         known = blocks[block]
         up, down = matrix.maximum(0.0), matrix.minimum(0.0)
@@ -137,7 +146,8 @@ def _rows(form: Form, blocks: list[_Known], norm: float) -> _Known:
         else:
             length += abs(matrix) @ known.length
         touches |= abs(matrix) @ known.touches.astype(np.float64) > 0.0
-    return _tightened(_Known(low, high, steep_low, steep_high, length, touches), norm)
+        whole += _spectral(matrix) * known.whole
+    return _tightened(_Known(low, high, steep_low, steep_high, length, touches, whole), norm)
 
 
 def _node(node: Node, rows: _Known, norm: float) -> _Known:
@@ -148,31 +158,32 @@ def _node(node: Node, rows: _Known, norm: float) -> _Known:
     boxes = [one.reshape(*shape, -1) for one in (rows.steep_low, rows.steep_high)]
     lengths = rows.length.reshape(shape)
     touches = rows.touches.reshape(*shape, -1).any(axis=1)
+    whole = math.inf
     if node.code in _HULL:
         steep_low, steep_high, length = _hull(node, given, boxes, lengths)
     elif node.code is Code.SUM_LARGEST:
         k = node.number
         steep_low, steep_high = -_top(-boxes[0], k), _top(boxes[1], k)
         length = _top(lengths, k)
-        length = np.minimum(length, _by_matrix(node, norm, math.sqrt(math.floor(k) + (k % 1.0) ** 2)))
+        length = np.minimum(length, _by_whole(node, rows, norm, math.sqrt(math.floor(k) + (k % 1.0) ** 2)))
     else:
         slopes = [np.where(rows.length.reshape(shape) > 0.0, one, 0.0)[:, :, None] for one in atom.slopes(given)]
         products = np.array([s * b for s in slopes for b in boxes])
         steep_low, steep_high = products.min(axis=0).sum(axis=1), products.max(axis=0).sum(axis=1)
-        length = np.sum(np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 0] * lengths, axis=1)
+        largest = np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 0]
+        length = np.sum(largest * lengths, axis=1)
+        whole = float(largest.max()) * rows.whole if node.width == 1 else math.inf
         if node.code is Code.PNORM and node.number > 1.0:
             p = node.number
             length = np.minimum(length, np.linalg.norm(lengths, p, axis=1))
             radius = 1.0 if p >= 2.0 else node.width ** (1.0 / p - 0.5)
-            length = np.minimum(length, _by_matrix(node, norm, radius))
+            length = np.minimum(length, _by_whole(node, rows, norm, radius))
         if node.code is Code.PNORM and node.number < 0.0:
             length = np.minimum(length, lengths.max(axis=1))
-    return _tightened(_Known(low, high, steep_low, steep_high, length, touches), norm)
+    return _tightened(_Known(low, high, steep_low, steep_high, length, touches, whole), norm)
 
 
-def _hull(
-    node: Node, given: Arguments, boxes: list[Vector], lengths: Vector
-) -> tuple[Vector, Vector, Vector]:
+def _hull(node: Node, given: Arguments, boxes: list[Vector], lengths: Vector) -> tuple[Vector, Vector, Vector]:
     """Of slopes on the simplex: over the arguments that may be chosen."""
     possible = np.ones(lengths.shape, dtype=bool)
     if node.code is Code.MAXIMUM:
@@ -191,17 +202,24 @@ def _top(x: Vector, k: float) -> Vector:
     return np.asarray(np.tensordot(ordered, share, axes=(1, 0)))
 
 
-def _by_matrix(node: Node, norm: float, radius: float) -> float:
-    """r ||A||, where the rows of one group are A w + b and the norm is Euclidean; else no bound."""
-    if norm != 2.0 or node.size != 1 or set(node.rows.terms) - {OUTCOMES} or not node.rows.terms:
-        return math.inf
-    return radius * float(np.linalg.norm(node.rows.terms[OUTCOMES].toarray(), 2))
+def _by_whole(node: Node, rows: _Known, norm: float, radius: float) -> float:
+    """r ||J||, J the Jacobian of the rows of a single group, if the norm is Euclidean; else no bound."""
+    return radius * rows.whole if norm == 2.0 and node.size == 1 else math.inf
+
+
+def _spectral(matrix: csr_array) -> float:
+    """The largest singular value; of a large matrix, a bound on it."""
+    if max(matrix.shape) <= _LARGE:
+        return float(np.linalg.norm(matrix.toarray(), 2))
+    sizes = abs(matrix)
+    return math.sqrt(float(sizes.sum(axis=0).max()) * float(sizes.sum(axis=1).max()))
 
 
 def _tightened(known: _Known, norm: float) -> _Known:
-    """The lesser of the length and that of the largest gradient in the box."""
+    """The lesser of the length and that of the largest gradient in the box; and the same of all numbers together."""
     largest = np.maximum(np.abs(known.steep_low), np.abs(known.steep_high))
-    return known._replace(length=np.minimum(known.length, _lengths(largest, norm)))
+    length = np.minimum(known.length, _lengths(largest, norm))
+    return known._replace(length=length, whole=min(known.whole, float(np.linalg.norm(largest))))
 
 
 def _lengths(x: Vector, norm: float) -> Vector:

@@ -18,6 +18,7 @@ Equal nodes are one node.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from equipoise._types import Vector
 from equipoise.errors import RewardError
+from equipoise.rewards.expressions.atoms import at
 from equipoise.rewards.expressions.program import (
     OUTCOMES,
     Code,
@@ -34,25 +36,27 @@ from equipoise.rewards.expressions.program import (
     Program,
     diagonal,
     identity,
-    pruned,
+    ordered,
     stacked,
 )
 
 _NEGLIGIBLE: Final = 1e-12  # an eigenvalue, of the largest
+_INSIDE: Final = re.compile(r"(\w+)Approx(?=\()")  # how CVXPY calls atoms that it solves by second-order cones
 _LONGEST: Final = 120  # characters of an expression in a message
 
 
 def shown(expression: Any) -> str:
-    """An expression as a message shows it: in one line, and not too long.
+    """An expression as a message shows it: in one line, not too long, and with the names that users know.
 
-    >>> shown("a\\n  b")
-    'a b'
+    >>> shown("PowerApprox(max(w,\\n None, False), 2)")
+    'power(max(w), 2)'
     """
-    text = " ".join(str(expression).split())
+    text = " ".join(str(expression).split()).replace(", None, False", "")
+    text = _INSIDE.sub(lambda found: found.group(1).lower(), text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
 
 
-def compiled(expression: Any, variable: Any) -> Program:
+def compiled_program(expression: Any, variable: Any) -> Program:
     """The program of a scalar expression.
 
     Parameters
@@ -68,7 +72,10 @@ def compiled(expression: Any, variable: Any) -> Program:
         Naming an atom that is not compiled, a parameter without a value, another variable.
     """
     compiler = _Compiler(variable)
-    return pruned(Program(int(variable.size), (), compiler.form(expression))._replace(nodes=tuple(compiler.nodes)))
+    result = compiler.form(expression)
+    if not np.isfinite(result.offset).all():
+        raise RewardError(f"maximise: {shown(expression)} is not finite")
+    return ordered(Program(int(variable.size), tuple(compiler.nodes), result))
 
 
 class _Compiler:
@@ -105,7 +112,7 @@ class _Compiler:
         )
 
     def _affine(self, atom: Any) -> Form:
-        values = [_array(one.value, one.shape) if one.is_constant() else np.zeros(one.shape) for one in atom.args]
+        values = [_number(one).reshape(one.shape) if one.is_constant() else np.zeros(one.shape) for one in atom.args]
         offset = _array(atom.numeric(values), atom.shape).reshape(-1)
         if offset.any():
             values = [np.zeros(one.shape) for one in atom.args]
@@ -119,7 +126,9 @@ class _Compiler:
     def made(
         self, code: Code, rows: Form, width: int = 1, number: float = 0.0, weights: tuple[float, ...] = ()
     ) -> Form:
-        """What a node gives, as rows; the node is there afterwards."""
+        """What a node gives, as rows; the node is there afterwards, unless what it gives are constants."""
+        if rows.constant().all():
+            return Form({}, at(Node(code, rows, width, number, weights), rows.offset.reshape(-1, width))[0])
         key = (code, width, number, weights, rows.key())
         if key not in self._known:
             self.nodes.append(Node(code, rows, width, number, weights))
@@ -133,10 +142,10 @@ class _Compiler:
         if within is not None and p > 1.0:
             nodes, scales = within
             if {node.code for node in nodes} == {Code.POS} and {node.number for node in nodes} == {1.0}:
-                arguments = stacked(node.rows.rows(np.array([at])) for node, at in self._places(rows))
+                arguments = stacked(node.rows.rows(np.array([place])) for node, place in self._places(rows))
                 return self.made(Code.POS, arguments.mapped(diagonal(scales)), number=p)
             if p == 2.0 and {node.code for node in nodes} == {Code.ABS}:
-                arguments = stacked(node.rows.rows(np.array([at])) for node, at in self._places(rows))
+                arguments = stacked(node.rows.rows(np.array([place])) for node, place in self._places(rows))
                 return self.power(arguments.mapped(diagonal(scales)), 2.0)
             euclidean = all(node.code is Code.PNORM and node.number == 2.0 for node in nodes)
             if p == 2.0 and euclidean:

@@ -28,11 +28,11 @@ from equipoise.rewards._checks import checked_count
 from equipoise.rewards._composed import iteration
 from equipoise.rewards.base import Reward, RewardKernels, checked_number
 from equipoise.rewards.expressions.bounds import Bounds, Trouble, bounded
-from equipoise.rewards.expressions.compiling import compiled
-from equipoise.rewards.expressions.formula import expression_of
+from equipoise.rewards.expressions.compiling import compiled_program
+from equipoise.rewards.expressions.formula import NAME, expression_of
 from equipoise.rewards.expressions.kernels import KERNELS, SEPARABLE_KERNELS
 from equipoise.rewards.expressions.printing import printed_node
-from equipoise.rewards.expressions.program import Program, tape
+from equipoise.rewards.expressions.program import OUTCOMES, Program, tape
 from equipoise.rewards.expressions.rules import demand_concave
 from equipoise.rewards.norms import check_norm
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import cvxpy
 
 _SAMPLES: Final = 400  # points at which constants given by the user are tried
+_OFFSET: Final = 0.01  # an example for a message
 _MOST_ROOM: Final = 8192  # numbers that a kernel keeps on the stack, twice
 
 
@@ -74,8 +75,8 @@ class Expression(Reward):
     >>> Expression("sum(log(w))", 2)
     Traceback (most recent call last):
     ...
-    equipoise.errors.RewardError: maximise: log(w): its argument reaches 0 for outcomes in [0,1], and is needed above 0: \
-there it is infinitely steep. Add an offset, such as log(w + 0.01), or scale the outcomes away from it
+    equipoise.errors.RewardError: maximise: log(w): its argument reaches 0 for outcomes in [0, 1], where it is
+    infinitely steep. Add an offset to it, such as 0.01
     """
 
     def __init__(
@@ -161,14 +162,14 @@ def _proven(maximise: str, n_outcomes: int) -> tuple[bool, bool, Program]:
     """Whether the proof that a formula is concave needs w >= 0, whether it is piecewise linear, and its program."""
     import cvxpy
 
-    w = cvxpy.Variable(n_outcomes)
+    w = cvxpy.Variable(n_outcomes, name=NAME)
     expression = expression_of(maximise, w)
     needs_sign = not (expression.size == 1 and expression.is_concave())
     if needs_sign:
-        w = cvxpy.Variable(n_outcomes, nonneg=True)
+        w = cvxpy.Variable(n_outcomes, name=NAME, nonneg=True)
         expression = expression_of(maximise, w)
         demand_concave(expression)
-    program = compiled(expression, w)
+    program = compiled_program(expression, w)
     if program.room() > _MOST_ROOM:
         raise RewardError(
             f"maximise: it needs {program.room()} numbers at once, and {_MOST_ROOM} is the most that is compiled; write "
@@ -181,13 +182,9 @@ def _too_steep(program: Program, trouble: Trouble) -> RewardError:
     """The error that names the part without a finite slope, and the way out."""
     part = printed_node(program, trouble.node)
     node = program.nodes[trouble.node]
-    reached = f"its argument reaches {trouble.low:g} for outcomes in [0,1]"
-    if trouble.low < trouble.least:
-        why = f"{reached}, and is needed from {trouble.least:g} on: it is not defined there."
-    else:
-        why = f"{reached}, and is needed above {trouble.least:g}: there it is infinitely steep."
-    name = part.partition("(")[0]
-    example = f"{name}(w + 0.01)" if node.width == 1 else "0.01 to each argument"
-    return RewardError(
-        f"maximise: {part}: {why} Add an offset, such as {example}, or scale the outcomes away from it"
-    )
+    why = f"its argument reaches {trouble.low:g} for outcomes in [0, 1], where it is"
+    why += " not defined." if trouble.low < trouble.least else " infinitely steep."
+    way_out = f"Add an offset to it, such as {trouble.least - trouble.low + _OFFSET:g}"
+    if set(node.rows.terms) - {OUTCOMES}:
+        way_out += "; or give lipschitz=, if you know that it stays away from there"
+    return RewardError(f"maximise: {part}: {why} {way_out}")

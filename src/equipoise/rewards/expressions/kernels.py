@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numba import carray
 
-from equipoise._compile import Entry, inlined, kernel, stack_floats
+from equipoise._compile import Entry, entry, inlined, kernel, stack_floats
 from equipoise._types import Vector
 from equipoise.rewards._ascent import separable_ascent
 from equipoise.rewards._composed import iterated_argmax
@@ -287,7 +287,7 @@ def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
         out[k] = gain[k]
 
 
-@_quick_entry
+@entry
 def _separable_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     own, point, best = carray(params, _STARTS), carray(theta, n), carray(out, n)
     w, slope, low, high = stack_floats(n), stack_floats(n), stack_floats(n), stack_floats(n)

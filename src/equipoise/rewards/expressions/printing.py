@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from equipoise._types import Vector
 from equipoise.rewards.expressions.atoms import ATOMS
-from equipoise.rewards.expressions.program import OUTCOMES, Code, Form, Node, Program
+from equipoise.rewards.expressions.program import OUTCOMES, Code, Form, Node, Program, negated
 
 _NAMES: Final = {-1.0: "inv_pos", 0.5: "sqrt", 2.0: "square"}  # of powers
 
@@ -21,6 +21,15 @@ _NAMES: Final = {-1.0: "inv_pos", 0.5: "sqrt", 2.0: "square"}  # of powers
 def printed(program: Program) -> str:
     """The formula of a program."""
     return _rows(program.result, program)
+
+
+def printed_comparison(program: Program, least: float) -> str:
+    """That a program is at least so much, or that minus it is at most that, whichever has fewer signs."""
+    result = program.result
+    if all((matrix.data <= 0.0).all() for matrix in result.terms.values()):
+        flipped = program._replace(result=negated(result))
+        return f"{printed(flipped)} <= {0.0 - least:g}"
+    return f"{printed(program)} >= {least:g}"
 
 
 def printed_node(program: Program, place: int) -> str:
@@ -63,8 +72,9 @@ def _rows(form: Form, program: Program) -> str:
         return _numbers(offset)
     if offset.any():
         less = "-" if (offset <= 0.0).all() else ""
-        size = -offset if less else offset
-        parts.append(less + _numbers(size[:1] if (size == size[0]).all() else size))
+        size = 0.0 - offset if less else offset
+        constant = less + _numbers(size[:1] if (size == size[0]).all() else size)
+        parts.insert(0 if parts[0].startswith("-") and not less else len(parts), constant)
     text = parts[0]
     for part in parts[1:]:
         text += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
@@ -78,8 +88,7 @@ def _term(matrix: csr_array, block: int, program: Program) -> str:
     if n == 1 and node is not None:
         column = matrix.toarray().reshape(-1)
         if m == 1 and column[0] < 0.0 and node.code is Code.SUM_LARGEST:
-            flipped = Form({b: csr_array(-one) for b, one in node.rows.terms.items()}, 0.0 - node.rows.offset)
-            return _scaled(-column[0], f"sum_smallest({_rows(flipped, program)}, {node.number!r})")
+            return _scaled(-column[0], f"sum_smallest({_rows(negated(node.rows), program)}, {node.number!r})")
         return _scaled(column[0], _node(node, program)) if m == 1 else f"{_numbers(column)} * {_node(node, program)}"
     name = "w" if node is None else _node(node, program)
     data, columns = matrix.data, matrix.indices

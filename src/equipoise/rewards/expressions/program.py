@@ -30,6 +30,7 @@ from scipy.sparse import csr_array
 from equipoise._types import Vector
 
 OUTCOMES: Final = 0  # the block of w
+_PASSES: Final = 10  # after the first, only the terms of a row change places
 
 
 class Code(IntEnum):
@@ -178,6 +179,11 @@ def identity(size: int) -> csr_array:
     return diagonal(np.ones(size))
 
 
+def negated(form: Form) -> Form:
+    """Minus the rows."""
+    return Form({block: csr_array(-one) for block, one in form.terms.items()}, 0.0 - form.offset)
+
+
 def stacked(forms: Iterable[Form]) -> Form:
     """The rows of several forms, one after the other."""
     forms = list(forms)
@@ -193,18 +199,25 @@ def stacked(forms: Iterable[Form]) -> Form:
     return whole
 
 
-def pruned(program: Program) -> Program:
-    """The same without nodes that nothing uses."""
-    used = set(program.result.terms)
-    for place in range(len(program.nodes), 0, -1):
-        if place in used:
-            used |= set(program.nodes[place - 1].rows.terms)
-    kept = sorted(used - {OUTCOMES})
-    names = {OUTCOMES: OUTCOMES} | {old: new + 1 for new, old in enumerate(kept)}
-    nodes = tuple(
-        program.nodes[old - 1]._replace(rows=program.nodes[old - 1].rows.renumbered(names)) for old in kept
-    )
-    return Program(program.n_outcomes, nodes, program.result.renumbered(names))
+def ordered(program: Program) -> Program:
+    """The same without nodes that nothing uses, in the order in which a reader of its formula comes upon them."""
+    for _ in range(_PASSES):
+        names = {OUTCOMES: OUTCOMES}
+        _visit(program.result, program, names)
+        if list(names) == list(range(len(program.nodes) + 1)):
+            break
+        nodes = tuple(program.nodes[old - 1] for old in names if old != OUTCOMES)
+        nodes = tuple(node._replace(rows=node.rows.renumbered(names)) for node in nodes)
+        program = Program(program.n_outcomes, nodes, program.result.renumbered(names))
+    return program
+
+
+def _visit(form: Form, program: Program, names: dict[int, int]) -> None:
+    """Give numbers to the blocks of a form, after those that they are made of."""
+    for block in form.terms:
+        if block not in names:
+            _visit(program.nodes[block - 1].rows, program, names)
+            names[block] = len(names)
 
 
 def tape(program: Program) -> Vector:
