@@ -15,6 +15,7 @@
 | `CrossEntropy` | minus a smoothed cross-entropy of a target, scaled | 1 | yes |
 | `Knapsack` | the reward less a penalty for the budget most exceeded | inf | no |
 | `Custom` | your functions, checked and compiled | any | as declared |
+| `Expression` | a concave formula, or a CVXPY expression (`from_cvxpy`) | any | if it has no kink |
 | `Affine` | any of these, of an affine image of the outcomes | the inner one's | as that |
 | `Sum` | a sum of these with positive weights | theirs, or 2 | if all are |
 | `Minimum` | the least of several | theirs, or 2 | no |
@@ -34,6 +35,8 @@ from equipoise.rewards.constraint import Constraint, at_least, at_most
 from equipoise.rewards.cross_entropy import CrossEntropy
 from equipoise.rewards.custom import Custom
 from equipoise.rewards.entropy import Entropy
+from equipoise.rewards.expressions.converting import from_cvxpy
+from equipoise.rewards.expressions.expression import Expression
 from equipoise.rewards.generalised_gini import GeneralisedGini
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.rewards.linear import Linear
@@ -56,6 +59,7 @@ __all__ = [
     "CrossEntropy",
     "Custom",
     "Entropy",
+    "Expression",
     "GeneralisedGini",
     "Knapsack",
     "Linear",
@@ -72,4 +76,5 @@ __all__ = [
     "at_least",
     "at_most",
     "exact_price",
+    "from_cvxpy",
 ]
