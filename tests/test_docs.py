@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import equipoise.testing
 from benchmarks import certificates
 
@@ -49,8 +51,9 @@ def test_the_program_of_the_page_on_certificates_runs(tmp_path):
     assert re.search(r"no policy reaches more than 1\.0\d+; at most 0\.0\d+ is lost", done.stdout)
 
 
-def test_the_programs_of_the_page_on_the_optimum_say_what_they_say(tmp_path):
-    page = (ROOT / "docs" / "optimum.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["optimum", pytest.param("applications/department", marks=pytest.mark.slow)])
+def test_the_programs_of_a_page_say_what_it_says(name, tmp_path):
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "program.py").write_text("\n".join(programs))

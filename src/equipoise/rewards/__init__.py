@@ -16,6 +16,8 @@
 | `Knapsack` | the reward less a penalty for the budget most exceeded | inf | no |
 | `Custom` | your functions, checked and compiled | any | as declared |
 | `Affine` | any of these, of an affine image of the outcomes | the inner one's | as that |
+
+`Goals` makes one of them from goals for averages and for shares, such as the share of patients that are seen in time.
 """
 
 from equipoise.rewards.affine import Affine
@@ -26,6 +28,7 @@ from equipoise.rewards.cross_entropy import CrossEntropy
 from equipoise.rewards.custom import Custom
 from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.generalised_gini import GeneralisedGini
+from equipoise.rewards.goals import Goals
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.rewards.linear import Linear
 from equipoise.rewards.proportional_fairness import ProportionalFairness
@@ -42,6 +45,7 @@ __all__ = [
     "Custom",
     "Entropy",
     "GeneralisedGini",
+    "Goals",
     "Knapsack",
     "Linear",
     "ProportionalFairness",
