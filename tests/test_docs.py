@@ -49,7 +49,9 @@ def test_the_programs_of_the_page_on_certificates_say_what_they_say(tmp_path):
     assert_said(CERTIFICATES, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["optimum", "gymnasium"])
+@pytest.mark.parametrize(
+    "name", ["optimum", "gymnasium", pytest.param("applications/department", marks=pytest.mark.slow)]
+)
 def test_the_programs_of_a_page_say_what_they_say(name, tmp_path):
     assert_said((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), tmp_path)
 
