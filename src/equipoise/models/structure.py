@@ -33,6 +33,7 @@ from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
 from equipoise.models.kernels import approach, bound_hitting, breadth_first, depths, strong_components
+from equipoise.models.restriction import first_met, restricted_branches, states_that_matter
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
@@ -148,7 +149,7 @@ def require_communicating(model: Model) -> None:
     >>> require_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     Traceback (most recent call last):
     ...
-    equipoise.errors.ModelError: not communicating: from state 1 no policy reaches state 0
+    equipoise.errors.ModelError: not communicating: from state 1 no policy reaches state 0; ...
     """
     if is_communicating(model):
         return
@@ -158,7 +159,37 @@ def require_communicating(model: Model) -> None:
     name = model.labels.name_state
     named = ", ".join(name(state) for state in missing[:_LISTED])
     more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
-    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}")
+    part = restricted(model)
+    way_out = ""
+    if part.n_states < model.n_states and is_communicating(part):
+        way_out = f"; model.restricted() leaves out what does not matter from the start, and keeps {part.n_states} of "
+        way_out += f"{model.n_states} states"
+    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}{way_out}")
+
+
+def restricted(model: Model) -> Model:
+    """Return the part of a world that matters from its start; see `Model.restricted`.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+
+    Examples
+    --------
+    >>> from equipoise.models import Model, ring
+    >>> restricted(Model.from_arrays([[[1, 0]], [[0, 1]]], [[[0]], [[0]]])).n_states
+    1
+    >>> world = ring(3)
+    >>> restricted(world) is world
+    True
+    """
+    graph = _graph(model)
+    kept = states_that_matter(model, graph)
+    if kept.size == model.n_states:
+        return model
+    law, known, labels = restricted_branches(model, kept)
+    return type(model).from_parts(law, first_met(model, graph, kept), model.noise, known, labels)
 
 
 def hitting_times(model: Model, target: int) -> Vector:

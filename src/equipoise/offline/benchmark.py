@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -23,9 +23,12 @@ from equipoise.offline.occupancy import named_outcomes, occupancy_frame
 from equipoise.offline.policies import policy_of
 from equipoise.offline.program import Claim
 from equipoise.rewards.base import Reward, checked_number
+from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
+
+    from equipoise.offline.constrained import Conflict
 
 _MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
 _COLUMN_MARGIN: Final = 0.2  # the same, for an answer that was found by columns
@@ -65,6 +68,15 @@ class Benchmark:
         How long it all took.
     model, reward : Model, Reward
         What it is the optimum of.
+    multipliers, violations : dict
+        For a `Constrained` reward, by the names of the constraints: what easing each by a little is worth, and how much
+        it is violated by `occupancy` (rounding, if the status is "optimal"). The value is then that of the reward
+        without the penalty.
+    terms : tuple of Term
+        For a `Constrained` reward, the proof of `dual_value`: see `offline.constrained`.
+    conflict : Conflict or None
+        The proof that the constraints cannot be met, if they cannot: then the status is "infeasible", the value is NaN,
+        and `occupancy` comes as close to meeting them as any.
 
     Examples
     --------
@@ -94,6 +106,10 @@ class Benchmark:
     seconds: float
     model: Model
     reward: Reward
+    multipliers: dict[str, float] = field(default_factory=dict)
+    violations: dict[str, float] = field(default_factory=dict)
+    terms: tuple[certificate.Term, ...] = ()
+    conflict: Conflict | None = None
 
     def policy(self) -> Vector:
         """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
@@ -150,6 +166,8 @@ class Benchmark:
         return occupancy_frame(self.model, self.occupancy)
 
     def __repr__(self) -> str:
+        if self.conflict is not None:
+            return f"Benchmark(infeasible: {self.conflict})"
         return (
             f"Benchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
             f"gap={self.gap:.1e}, residual={self.residual:.1e}, {named_outcomes(self.model, self.outcomes)}"
@@ -173,9 +191,10 @@ def solve(
         A communicating one.
     reward : Reward
         For as many outcomes as the model has. If it changes with time, the limit is solved for;
-        ``reward.at(t)`` is the one of time t.
+        ``reward.at(t)`` is the one of time t. For a `Constrained` one the constrained program is solved, whatever its
+        prices are; that of the penalised reward is the program of its `penalised`.
     tolerance : float
-        The gap, in units of g, up to which the status is "optimal".
+        The gap, in units of g, up to which the status is "optimal"; and what a constraint may be violated by.
     method : {"columns", "program"}, optional
         "columns" finds policies one by one and mixes them, which is linear in the size of the model; "program" gives all
         pairs to a solver at once, which is as good for small models and better with about as many outcomes as states.
@@ -186,7 +205,8 @@ def solve(
     Returns
     -------
     Benchmark
-        Look at its `status`: an answer that could not be certified is returned, and labelled so.
+        Look at its `status`: an answer that could not be certified is returned, and labelled so. Constraints that
+        cannot be met give the status "infeasible", with a proof that names those in conflict.
 
     Raises
     ------
@@ -214,6 +234,12 @@ def solve(
     best: Benchmark | None = None
     failures: list[str] = []
     with progress_display("offline program", wanted=progress) as display:
+        if isinstance(reward, Constrained):
+            from equipoise.offline.constrained import solve_constrained
+
+            if method == COLUMNS:
+                raise ParameterError("method: with constraints it is 'program'; there are no columns for them")
+            return solve_constrained(model, reward, tolerance, began, display)
         for way in ways(model, reward, method):
             display.tell(f"solving the offline program ({way.__name__.removeprefix('by_')})")
             try:

@@ -80,7 +80,7 @@ def follow(first, successor, probability, scores, pairs, step, count, enough, u,
 
 @kernel
 def relax(step, after, u):  # type: ignore[no-untyped-def]
-    """u += step (after - u), with the smallest entry made zero."""
+    """U += step (after - u), with the smallest entry made zero."""
     base = np.inf
     for s in range(u.shape[0]):
         u[s] += step * (after[s] - u[s])
