@@ -13,7 +13,7 @@ best bound so far takes a third fewer plans, and more of the smooth; a plan that
 theta of the mixture itself.
 
 It ends when the two bounds meet, or when a plan adds nothing: then nothing of the polytope scores more at the theta
-of the mixture, which is optimal, and what is left of the gap is rounding. Plans are no more exact than the gap asks for.
+of the mixture, which is optimal, and what is left of the gap is rounding. Plans are as exact as the gap asks for.
 
 A column is stored as a policy and a distribution, and the cost of everything but planning does not depend on S. With
 as many outcomes as states (maximum entropy) there are many columns, and `program` is the better way.
