@@ -39,6 +39,7 @@ _PLAN: Final = 0.1  # part of the gap that a plan may be off by
 _SAME: Final = 1e-12  # a column that scores no more than that above the mixture adds nothing
 _IDLE: Final = 4  # plans in a row that added nothing, at finer and finer spans
 _INWARD: Final = 0.5  # of the way from the next theta to the best so far, for a g with edges
+_LEAST: Final = 1e-9  # outcomes at which the first gradient is taken; some do not exist at 0
 _DUST: Final = 1e-9  # a share of a mixture that a solver's rounding makes
 
 
@@ -70,7 +71,7 @@ def by_columns(model: Model, reward: Reward, tolerance: float) -> Claim:
     search, master = GainSearch(model), master_of(reward, _PLAN * tolerance)
     columns: list[Column] = []
     weights = np.empty(0)
-    theta = -gradient_at(reward, np.clip(model.means.mean(axis=0), 0.0, 1.0))
+    theta = -gradient_at(reward, np.clip(model.means.mean(axis=0), _LEAST, 1.0))
     found: Gain | None = None
     lower, upper, idle = -np.inf, np.inf, 0
     span = _COARSE * float(np.ptp(model.means @ theta)) or tolerance
