@@ -19,8 +19,9 @@ from equipoise.agents.machine import (
     REGION_FULL,
     Machine,
 )
+from equipoise.agents.parts import no_theta
 from equipoise.confidence.counts import enlarged
-from equipoise.errors import ContractError, EquipoiseError, OracleError, RewardError
+from equipoise.errors import ContractError
 from equipoise.planning.evi import not_converged
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
     if reason == NOT_CONVERGED:
         raise not_converged(float(machine.work.certificate["span"][0]), rules.sweep_limit, rules.relaxation)
     if reason == NOT_FINITE:
-        failure = agent.reward.failure()
-        raise _not_finite(agent, failure) from failure
+        raise no_theta(agent.phase.oracle, agent.reward, agent.t, agent.average, agent.theta)
     if reason == NO_REGION:
         raise ContractError(
             f"confidence: at time {agent.t} {agent.confidence!r} gave bounds that are not finite numbers; "
@@ -65,21 +65,3 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
     size = 2 * machine.counts.seen
     larger = machine.region._replace(successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size))
     return machine._replace(region=larger)
-
-
-def _not_finite(agent: TocUCRL2, failure: BaseException | None) -> EquipoiseError:
-    """The error of a theta that is not a number: whose doing it was."""
-    where = f"at time {agent.t}, with average outcomes {agent.average.tolist()}, theta is {agent.theta.tolist()}"
-    if failure is None and not agent.rules.frank_wolfe and _reward_is_finite(agent):
-        return OracleError(f"oracle: {where} by {agent.phase.oracle!r}; finite numbers are needed")
-    return RewardError(
-        f"reward: {where}; the gradient or the conjugate of {agent.reward!r} is not finite"
-        f"{'' if failure is None else f' ({failure})'}"
-    )
-
-
-def _reward_is_finite(agent: TocUCRL2) -> bool:
-    """Whether the reward answers with numbers: where theta is none, it was then the oracle's doing."""
-    reward = agent.reward.at(agent.t)
-    answers = (reward.gradient(agent.average), reward.conjugate_argmax(np.zeros(reward.n_outcomes)))
-    return all(bool(np.all(np.isfinite(answer))) for answer in answers)

@@ -19,6 +19,7 @@ may be too large.
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -130,11 +131,26 @@ def best_bound(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     return _at_most(best, reward)
 
 
+def largest_value(reward: Reward) -> float:
+    """A bound on the optimum that needs no data, for theta = 0: the largest value of g in all of [0,1]^K.
+
+    It is infinity where a function of somebody's fails at the maximiser, which no run need ever come to.
+
+    Parameters
+    ----------
+    reward : Reward
+        g; one that does not change with time.
+    """
+    try:
+        return reward.conjugate_bound(np.zeros(reward.n_outcomes))
+    except RewardError:
+        return math.inf
+
+
 def _at_most(bound: Bound, reward: Reward) -> Bound:
-    """The bound, or the largest value of g, which theta = 0 proves without any plan."""
-    nothing = np.zeros(reward.n_outcomes)
-    ceiling = reward.conjugate_bound(nothing)
-    return bound._replace(value=ceiling, theta=nothing) if ceiling < bound.value else bound
+    """The bound, or the largest value of g."""
+    ceiling = largest_value(reward)
+    return bound._replace(value=ceiling, theta=np.zeros(reward.n_outcomes)) if ceiling < bound.value else bound
 
 
 def _planned(grounds: Grounds, reward: Reward, search: Search) -> Bound:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from equipoise.agents.machine import Rules
+from equipoise.agents.parts import calls_of
 from equipoise.agents.proof import AT_THE_AVERAGE, BY_CONJUGATE, BY_TANGENT, NOT_AT_ALL
 from equipoise.agents.schedules import threshold_rule, tolerance_rule
 from equipoise.confidence.fill import kernel_address, numbers_of
 from equipoise.confidence.law_counts import units_of
 from equipoise.oracles.base import OracleKernel, Phase
-from equipoise.oracles.frame import RewardCalls
 from equipoise.oracles.frank_wolfe import FrankWolfe, frank_wolfe_step
 from equipoise.rewards.norms import dual
 
@@ -54,11 +54,7 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         oracle=step.entry.address,
         oracle_params=step.params,
         frank_wolfe=step.entry is frank_wolfe_step,
-        reward=RewardCalls(
-            gradient=kernels.gradient.address if "gradient" in step.calls else 0,
-            conjugate_argmax=kernels.conjugate_argmax.address if "conjugate_argmax" in step.calls else 0,
-            params=reward.params,
-        ),
+        reward=calls_of(step, reward),
         dual_norm=dual(reward.norm),
         threshold=threshold,
         threshold_power=threshold_power,

@@ -28,13 +28,14 @@ from equipoise._compile import once
 from equipoise._numbers import real
 from equipoise.agents.attending import attended
 from equipoise.agents.base import Agent, check_kind
+from equipoise.agents.bounding import largest_value
 from equipoise.agents.certificate import Certificate, certificate_of
 from equipoise.agents.episodes import Episodes, no_episodes
 from equipoise.agents.keeping import Kept, restored, stored
 from equipoise.agents.kernels import observe_once, ready, run
 from equipoise.agents.machine import BUDGET_GONE, DONE, PAUSED, Machine, Rules, StepMachine
 from equipoise.agents.memory import Memory, new_buffers, new_memory
-from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
+from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of, remembered
 from equipoise.agents.proof import NOT_AT_ALL, Proof, no_proof
 from equipoise.agents.rules import rules_of
 from equipoise.agents.schedules import Power, Schedule, checked_threshold, checked_tolerance
@@ -53,7 +54,7 @@ from equipoise.models.laws.observing import cases_of
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.planning.evi import workspace
 from equipoise.planning.options import Planner
@@ -140,14 +141,14 @@ class TocUCRL2(Agent):
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         counts = nothing_counted(space)
-        remembers = _remembered(kernel_of(self.oracle, reward), reward)
+        remembers = remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
         self._absorbed = 0
-        self._ceiling = reward.conjugate_bound(np.zeros(space.n_outcomes))
+        self._ceiling: float | None = None
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -246,7 +247,11 @@ class TocUCRL2(Agent):
 
         It is never more than the largest value of g, for which nothing need be known.
         """
-        return min(float(self._machine.proof.bound[0]), self._ceiling) if self.proves else math.inf
+        if not self.proves:
+            return math.inf
+        if self._ceiling is None:  # not before it is asked for: it may have to be compiled, or iterated for
+            self._ceiling = largest_value(self.reward)
+        return min(float(self._machine.proof.bound[0]), self._ceiling)
 
     def certificate(self, effort: int = 0) -> Certificate:
         """What the data prove: how good any policy could be at most, and so how much is lost at most.
@@ -542,9 +547,9 @@ class TocUCRL2(Agent):
         self._phase = phase_of(self.oracle, number)
         step = kernel_of(self._phase.oracle, self.reward)
         memory, buffers = self._machine.memory, self._machine.buffers
-        if _remembered(step, self.reward) > memory.oracle.size:
+        if remembered(step, self.reward) > memory.oracle.size:
             raise OracleError(
-                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {_remembered(step, self.reward)} "
+                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {remembered(step, self.reward)} "
                 f"in phase {number}; its `kernel` must ask for the most that any phase needs"
             )
         if buffers.oracle.size != step.scratch:
@@ -564,8 +569,3 @@ def _small_run() -> None:
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent.advance(model, stream(model, 0, agent.t), 8)
-
-
-def _remembered(step: OracleKernel, reward: Reward) -> int:
-    """How many numbers an oracle keeps from one step to the next."""
-    return reward.n_outcomes if step.memory is None else step.memory
