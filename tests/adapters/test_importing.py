@@ -525,6 +525,11 @@ def test_an_attribute_that_changes_in_place_in_one_far_state_only():
     model = model_from(Treasury())
     assert set(model.labels.states) == {(room, 0) for room in range(7)} | {(7, 1), (0, 1)}
     assert best_of(model) == pytest.approx(1 / 8)
+    sixth, full, empty = (model.labels.state_index(label) for label in ((6, 0), (0, 1), (0, 0)))
+    for door in range(10):
+        if door != 3:
+            assert model.transitions().toarray()[model.pair(sixth, door), empty] == 1.0
+        assert model.means[model.pair(full, door)] == 1.0
 
 
 class Grid(gymnasium.Env):
