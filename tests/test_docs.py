@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import equipoise.testing
-from benchmarks import certificates, environments
+from benchmarks import certificates, constraints, environments
+from equipoise.studies import read_study
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -48,7 +49,9 @@ def test_the_programs_of_the_page_on_certificates_say_what_they_say(tmp_path):
     assert_said(CERTIFICATES, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["optimum", "gymnasium"])
+@pytest.mark.parametrize(
+    "name", ["optimum", "gymnasium", pytest.param("applications/department", marks=pytest.mark.slow)]
+)
 def test_the_programs_of_a_page_say_what_they_say(name, tmp_path):
     assert_said((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), tmp_path)
 
@@ -88,3 +91,18 @@ def test_programs_of_parts_of_ones_own_run(tmp_path):
 def test_every_contract_is_named():
     contracts = {name for name in equipoise.testing.__all__ if name.startswith("check_")}
     assert contracts == {name for name in contracts if f"`{name}(" in BUILT}
+
+
+def test_the_programs_of_the_page_on_constraints_say_what_they_say(tmp_path):
+    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8").partition(constraints.MARK)[0]
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(answers)
+
+
+def test_the_page_on_constraints_has_all_problems_of_its_study():
+    measured = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8").partition(constraints.MARK)[2]
+    for problem in read_study(constraints.STUDY).problems:
+        assert f"| {problem.title()} |" in measured

@@ -333,7 +333,7 @@ def test_an_exact_penalty_and_a_smoothed_one():
     """With a price above the multiplier the penalised optimum is the constrained one; below it, it is not."""
     model = eq.models.star(branches=3, diameter=4)
     floors = [at_least(1, 0.2, model, "one"), at_least(2, 0.3, model, "two")]
-    goal = Constrained(Linear([1.0, 0.25, 0.5]), floors, price=1.0)
+    goal = Constrained(Linear([1.0, 0.25, 0.5]), floors, price=1.0, smoothing=0.0)
     best = eq.solve(model, goal)  # multipliers 0.75 and 0.5
     assert goal.is_exact(best.multipliers)
     exact = eq.solve(model, goal.penalised)
@@ -404,7 +404,7 @@ def test_a_claim_that_is_wrong_is_found_out():
 
 def test_what_has_no_stationary_answer():
     model = eq.models.bandit(2)
-    goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0)
+    goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0, smoothing=0.0)
     with pytest.raises(ParameterError, match="reward: it has constraints"):
         eq.best_stationary(model, goal)
     assert eq.best_stationary(model, goal.penalised).supremum == pytest.approx(0.75, abs=TIGHT)

@@ -132,7 +132,7 @@ def test_stretch_is_attained():
 
 def test_a_simplex_is_no_longer_than_the_lipschitz_constant():
     """The domain of an entropic mirror map must lie in the dual ball."""
-    named = [reward for make in CASES.values() if (reward := make()).vertices is not None]
+    named = [reward for make in CASES.values() if (reward := make()).vertices is not None and reward.norm == INF]
     assert len(named) >= 5
     for reward in named:
         base, _, scale = reward.vertices

@@ -43,6 +43,7 @@ from equipoise.models.model import Model
 from equipoise.offline import certificate
 from equipoise.offline.benchmark import Benchmark
 from equipoise.offline.certificate import Dual, Primal, Term
+from equipoise.offline.choosing import PROGRAM
 from equipoise.offline.program import (
     CLARABEL,
     HIGHS,
@@ -323,6 +324,7 @@ def _benchmark(goal: Constrained, model: Model, answer: _Answer, tolerance: floa
         residual_l1=primal.residual_l1,
         tolerance=tolerance,
         solver=answer.solver,
+        method=PROGRAM,
         seconds=time.perf_counter() - began,
         model=model,
         reward=goal,
@@ -428,6 +430,7 @@ def _infeasible(
         residual_l1=primal.residual_l1,
         tolerance=tolerance,
         solver=closest.solver,
+        method=PROGRAM,
         seconds=time.perf_counter() - began,
         model=model,
         reward=goal,

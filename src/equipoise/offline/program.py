@@ -166,19 +166,19 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
     w = _middle(model)
     bias = np.zeros(model.n_states)
     for _ in range(_ROUNDS):
-        slope = _gradient(reward, w)
+        slope = gradient_at(reward, w)
         x, bias, gain = polytope.best(model.means @ slope)
         if xs and gain - float(slope @ w) <= tolerance:
             break
         xs.append(x)
         points = np.vstack([points, model.means.T @ x])
         weights = np.append(weights, 0.0 if weights.size else 1.0)
-        weights = _pairwise(reward, points, weights, tolerance / 10.0)
+        weights = pairwise(reward, points, weights, tolerance / 10.0)
         keep = np.flatnonzero(weights > 0.0)
         xs, points, weights = [xs[i] for i in keep], points[keep], weights[keep]
         w = weights @ points
     occupancy = weights @ np.array(xs)
-    return Claim(occupancy, (-_gradient(reward, w),), bias, "Frank-Wolfe")
+    return Claim(occupancy, (-gradient_at(reward, w),), bias, "Frank-Wolfe")
 
 
 def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
@@ -237,7 +237,7 @@ def cutting_planes(model: Model, functions: Sequence[Planes], tolerance: float) 
     best, occupancy, multipliers, bias = (-np.inf, -np.inf), None, np.zeros(0), np.zeros(S)
     for _ in range(_ROUNDS):
         for i, one in enumerate(functions):
-            slope = _gradient(one.reward, w)
+            slope = gradient_at(one.reward, w)
             of.append(i)
             slopes.append(slope)
             rows.append(np.append(-(model.means @ slope), one.share))
@@ -286,12 +286,12 @@ def best_vertex(model: Model, scores: Vector) -> tuple[Vector, Vector]:
     return x, bias
 
 
-def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
+def pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
     """Maximise g over the hull of `points`: move weight from the worst point in use to the best one."""
     weights = weights.copy()
     for _ in range(_INNER_STEPS):
         w = weights @ points
-        scores = points @ _gradient(reward, w)
+        scores = points @ gradient_at(reward, w)
         used = np.flatnonzero(weights > 0.0)
         to, away = int(np.argmax(scores)), int(used[np.argmin(scores[used])])
         if scores[to] - float(weights @ scores) <= tolerance or to == away:
@@ -306,19 +306,19 @@ def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float)
 
 
 def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -> float:
-    if float(_gradient(reward, w + longest * direction) @ direction) >= 0.0:
+    if float(gradient_at(reward, w + longest * direction) @ direction) >= 0.0:
         return longest
     low, high = 0.0, longest
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        if float(_gradient(reward, w + middle * direction) @ direction) > 0.0:
+        if float(gradient_at(reward, w + middle * direction) @ direction) > 0.0:
             low = middle
         else:
             high = middle
     return 0.5 * (low + high)
 
 
-def _gradient(reward: Reward, w: Vector) -> Vector:
+def gradient_at(reward: Reward, w: Vector) -> Vector:
     return reward.gradient(np.clip(w, 0.0, 1.0))
 
 

@@ -17,7 +17,6 @@ The conjugate of a whole has in general no closed form; then its maximiser is it
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ import numpy as np
 from numba import carray
 
 from equipoise._compile import call_address, entry, inlined, pointer_at
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
 from equipoise.rewards.base import Reward, Vertices, checked_vector
@@ -77,7 +76,7 @@ def part_argmax(i, t, n, theta, params, out):  # type: ignore[no-untyped-def]
 def iterated_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     """The maximiser of the conjugate by the whole's own value and gradient, see `_ascent`."""
     value, gradient, limit = int(params[_OWN_VALUE]), int(params[_OWN_GRADIENT]), int(params[_LIMIT])
-    own, point, best = carray(params, _HEAD), carray(theta, n), carray(out, n)
+    own, point, best = carray(params, _LIMIT + 1), carray(theta, n), carray(out, n)
     work = np.empty((4, n))
     if params[_BETA] >= 0.0:
         smooth_ascent(
@@ -122,16 +121,20 @@ class Composed(Reward, abc.ABC):
         return self.__dict__ | {"_params": None}
 
 
-def _packed(whole: Composed) -> Vector:
+def iteration(whole: Reward) -> list[float]:
+    """What `iterated_argmax` reads at the head of the parameters: addresses of this process, and how to iterate."""
     beta, tolerance, limit = -1.0, TOLERANCE, most_cuts(whole.n_outcomes)
     if whole.smoothness is not None:
         curvature = euclidean(whole.smoothness, whole.norm, whole.n_outcomes)
         if curvature <= _CURVED or whole.n_outcomes > _FEW:
             beta, tolerance, limit = curvature, TOLERANCE * max(1.0, whole.lipschitz), ITERATIONS
+    return [whole.kernels.value.address, whole.kernels.gradient.address, beta, tolerance, limit]
+
+
+def _packed(whole: Composed) -> Vector:
     numbers, parts = whole.numbers, whole.parts
     begin = _HEAD + _WIDTH * len(parts)
-    own = (whole.kernels.value.address, whole.kernels.gradient.address)
-    head: list[float] = [*own, beta, tolerance, limit, len(parts), begin]
+    head: list[float] = [*iteration(whole), len(parts), begin]
     at = begin + numbers.size
     for part in parts:
         kernels = part.kernels
@@ -220,14 +223,9 @@ def simplex_from_zero(part: Reward) -> Vertices | None:
     return Vertices(np.zeros(part.n_outcomes), where, total * np.sign(simplex.base[where]))
 
 
-def merged(base: Vector, coordinates: Sequence[Vector], scales: Sequence[Vector]) -> Vertices:
+def merged(base: Vector, coordinates: Sequence[Index], scales: Sequence[Vector]) -> Vertices:
     """A simplex with all these vertices, each of them once."""
     both = np.column_stack([np.concatenate(coordinates), np.concatenate(scales)]).astype(np.float64)
     both[both[:, 1] == 0.0, 0] = 0.0  # slack is slack, whatever its coordinate
     once = np.unique(both, axis=0)
     return Vertices(base, once[:, 0].astype(np.int64), np.ascontiguousarray(once[:, 1]))
-
-
-def entropic(norm: float) -> bool:
-    """Whether oracles for this norm use a simplex of supergradients."""
-    return norm == math.inf

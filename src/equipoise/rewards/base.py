@@ -292,7 +292,8 @@ class Reward(Component, abc.ABC):
 
         A reward that is a sum of functions of one outcome each is taken at its sharp constant on the box; one that is
         made of others has its parts taken. Any other comes back as it is: `BottomSum`, `GeneralisedGini`, `Knapsack`
-        and the distances are as steep everywhere as anywhere, and of a `Custom` one nothing is known but what it says.
+        and the Euclidean distance are steepest nearly everywhere, and of a `Custom` one nothing is known but what it
+        says.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ lost of g is at most what it says, and what is violated at most is `violation_at
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +51,8 @@ from equipoise.rewards.sum import Sum
 if TYPE_CHECKING:
     import cvxpy
 
+_SMOOTHING: Final = 0.01
+
 
 @final
 class Constrained(Reward):
@@ -66,8 +68,10 @@ class Constrained(Reward):
         What a unit of each violation costs an agent, in units of g: one number for all constraints, or one for each.
         The penalty is exact if it is above the multipliers of the constrained problem; see `exact_price`. `solve` does
         not use it.
-    smoothing : float
-        mu: violations below it cost less, by their square. 0 for the plain penalty, which is not smooth.
+    smoothing : float, optional
+        mu: violations below it cost less, by their square, and what `violation_at_most` says remains at the optimum. 0
+        for the plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth, which is where it
+        helps: the Frank-Wolfe oracle then applies, which needs no conjugate; else 0.
     norm : float, optional
         As for `Sum`.
 
@@ -81,13 +85,13 @@ class Constrained(Reward):
     As much as possible of the first outcome, with at least 0.25 of the second.
 
     >>> from equipoise.rewards import Linear, at_least
-    >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=2.0)
+    >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=2.0, smoothing=0.0)
     >>> goal.value([0.75, 0.25]), goal.value([1.0, 0.0]), goal.violations([1.0, 0.0]).tolist()
     (0.75, 0.5, [0.25])
     >>> import equipoise as eq
     >>> best = eq.solve(eq.models.bandit(2), goal)
-    >>> round(best.value, 6), best.multipliers
-    (0.75, {'rest at least 0.25': 1.0})
+    >>> round(best.value, 6), best.multipliers, goal.is_exact(best.multipliers)
+    (0.75, {'rest at least 0.25': 1.0}, True)
     """
 
     def __init__(
@@ -95,7 +99,7 @@ class Constrained(Reward):
         reward: Reward,
         constraints: Sequence[Constraint],
         price: ArrayLike | None = None,
-        smoothing: float = 0.0,
+        smoothing: float | None = None,
         norm: float | None = None,
     ) -> None:
         self.reward = fixed_reward(reward, "reward")
@@ -103,6 +107,9 @@ class Constrained(Reward):
             raise RewardError("reward: it has constraints already; give all of them in one list")
         self.constraints = _checked_constraints(constraints, reward.n_outcomes)
         self._price = _checked_price(price, len(self.constraints))
+        if smoothing is None:
+            parts = [reward, *(one.function for one in self.constraints)]
+            smoothing = _SMOOTHING if all(part.smoothness is not None for part in parts) else 0.0
         shortfalls = [Shortfall(one.function, one.at_least, smoothing) for one in self.constraints]
         self.smoothing = shortfalls[0].smoothing
         self._penalised = Sum([reward, *shortfalls], [1.0, *self._price], norm)
@@ -193,7 +200,7 @@ class Constrained(Reward):
         Examples
         --------
         >>> from equipoise.rewards import Linear, at_least
-        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=3.0)
+        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=3.0, smoothing=0.0)
         >>> goal.violation_at_most({"rest at least 0.25": 1.0}, regret=0.5)
         {'rest at least 0.25': 0.25}
         """

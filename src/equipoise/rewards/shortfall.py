@@ -25,7 +25,6 @@ from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._composed import (
     Composed,
-    entropic,
     fixed_reward,
     iterated_argmax,
     merged,
@@ -115,7 +114,7 @@ class Shortfall(Composed):
         if self.smoothing > 0.0 and function.smoothness is not None:
             self.smoothness = function.smoothness + function.lipschitz**2 / self.smoothing
         self.piecewise_linear = function.piecewise_linear and self.smoothing == 0.0
-        self.vertices = self._simplex() if entropic(self.norm) else None
+        self.vertices = self._simplex()
 
     @property
     def parts(self) -> tuple[Reward, ...]:

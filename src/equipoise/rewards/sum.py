@@ -3,7 +3,7 @@
 A supergradient is the sum of c_i times those of the parts. The constants are those of the parts added up, after they
 are put into one norm (see `norms.stretch`): the one that all parts have, or the Euclidean one if they differ, or the
 one that is asked for. They are upper bounds. g is smooth if all parts are, piecewise linear if all are. If every part
-states a simplex of its supergradients in the infinity norm, base_i + sum_j lambda_ij scale_ij e_c(ij), the sum lies in
+states a simplex of its supergradients, base_i + sum_j lambda_ij scale_ij e_c(ij), the sum lies in
 
     sum_i c_i base_i  +  the simplex of the vertices  (M / M_i) scale_ij e_c(ij),
 
@@ -28,7 +28,6 @@ from equipoise.rewards._composed import (
     ON_STACK,
     Composed,
     common_norm,
-    entropic,
     fixed_rewards,
     iterated_argmax,
     lipschitz_in,
@@ -130,7 +129,7 @@ class Sum(Composed):
         self.smoothness = float(sum(known)) if len(known) == len(bends) else None
         self.piecewise_linear = all(part.piecewise_linear for part in self.rewards)
         self.separable = all(part.separable for part in self.rewards)
-        self.vertices = self._simplex() if entropic(self.norm) else None
+        self.vertices = self._simplex()
         curved = [i for i, part in enumerate(self.rewards) if not isinstance(part, Linear)] or [0]
         self._curved = curved[0]
         self.exact_conjugate = len(curved) == 1 and self.rewards[self._curved].exact_conjugate

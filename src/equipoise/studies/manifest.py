@@ -13,7 +13,7 @@ from equipoise._version import VERSION
 from equipoise.rewards.constrained import Constrained
 from equipoise.studies.plan import Plan, PlannedProblem
 from equipoise.studies.results import WITHIN, AgentRecord, Guarantee, Optimum, ProblemRecord
-from equipoise.studies.vocabulary import make_reward, table, words
+from equipoise.studies.vocabulary import table, words
 
 
 @final
@@ -104,10 +104,9 @@ def manifest(plan: Plan) -> Manifest:
 
 def _constraints(problem: PlannedProblem) -> dict[str, Any]:
     """The names and the prices of the constraints of a problem; nothing if it has none."""
-    reward = make_reward(problem.reward, problem.model, problem.name)
-    if not isinstance(reward, Constrained):
+    if not isinstance(problem.reward, Constrained):
         return {}
-    return {"constraints": list(reward.names), "prices": reward.price.tolist()}
+    return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
 
 
 def _caveat(plan: Plan, name: str) -> str:
