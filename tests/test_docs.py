@@ -10,6 +10,7 @@ from pathlib import Path
 
 import equipoise.testing
 from benchmarks import certificates
+from tests.adapters.optional import needed
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -52,6 +53,16 @@ def test_the_programs_of_the_page_on_the_optimum_say_what_they_say(tmp_path):
 
 def assert_said(page, tmp_path):
     """The programs of a page, one after the other in one, print what stands beside them."""
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "".join(answers)
+
+
+def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
+    needed("stable_baselines3")
+    page = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
     (tmp_path / "program.py").write_text("\n".join(programs))
