@@ -16,6 +16,9 @@ Three things live here; with `_frames`, `_user_functions` and `_announce`, nothi
 `call_address`, `call_for_two`, `call_entry`
     The call of such an address from inside a kernel. Entries with many arguments take one frame instead: `_frames`.
 
+`pointer_at`, `stack_floats`
+    A part of an array behind a raw pointer, and room for a few numbers that costs nothing to have.
+
 Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder. ``EQUIPOISE_QUIET=1``
 silences the lines on stderr that say what is being compiled, see `_announce`.
 """
@@ -266,6 +269,26 @@ def float_pointer(typingctx, address):  # type: ignore[no-untyped-def]
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
+
+    return _POINTER(types.int64), codegen
+
+
+@intrinsic
+def pointer_at(typingctx, pointer, index):  # type: ignore[no-untyped-def]
+    """A pointer to the entry `index` of what a pointer to floats points to."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.gep(args[0], [args[1]])
+
+    return _POINTER(_POINTER, types.int64), codegen
+
+
+@intrinsic
+def stack_floats(typingctx, size):  # type: ignore[no-untyped-def]
+    """A pointer to `size` floats on the stack, for as long as the function runs; not to be called in a loop."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.alloca(ir.DoubleType(), size=args[0])
 
     return _POINTER(types.int64), codegen
 

@@ -19,7 +19,7 @@ import importlib
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, final
@@ -30,7 +30,7 @@ from equipoise._words import nearest
 from equipoise.errors import ContractError, EquipoiseError, ParameterError
 
 Maker = Callable[..., Any]
-_GIVEN: Final = ("space", "reward")  # parameters of an agent that its problem decides, and no description holds
+_GIVEN: Final = ("space", "reward")  # parameters of a function that makes an agent, which its problem decides
 _PACKAGE: Final = __name__.partition(".")[0]
 
 
@@ -46,6 +46,7 @@ class Component:
     (Speed(limit=30.0), {'limit': 30.0}, False)
     """
 
+    given: ClassVar[tuple[str, ...]] = ()  # parameters that no description holds: an agent's, from its problem
     only_kind: ClassVar[bool] = False  # True: a parameter of this class takes no other, so descriptions omit the kind
 
     def __new__(cls, *_arguments: Any, **_more: Any) -> Self:  # the signature of every subclass's constructor
@@ -77,7 +78,7 @@ def parameters(maker: Maker, *, given: bool = False) -> dict[str, inspect.Parame
     maker : callable
         A class or a function.
     given : bool
-        Whether to name also the space and the reward of an agent, which its problem decides.
+        Whether to name also what no description holds: the space and the reward of an agent, which its problem decides.
 
     Examples
     --------
@@ -89,7 +90,12 @@ def parameters(maker: Maker, *, given: bool = False) -> dict[str, inspect.Parame
     star = [name for name, one in signature.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     if star:
         raise ContractError(f"{_name_of(maker)}: it takes *{star[0]}; a part names every parameter that it has")
-    return {name: one for name, one in signature.items() if given or name not in _GIVEN}
+    return {name: one for name, one in signature.items() if given or name not in _given(maker)}
+
+
+def _given(maker: Maker) -> tuple[str, ...]:
+    """The parameters that no description holds."""
+    return getattr(maker, "given", ()) if inspect.isclass(maker) else _GIVEN
 
 
 def _signature(maker: Maker) -> Mapping[str, inspect.Parameter]:
@@ -231,7 +237,7 @@ def made(description: Any, base: type, where: str, reading: Reading, given: Mapp
         raise reading.error(f"{where}: {kind}: {error}") from error
     except (TypeError, ValueError, OverflowError, MemoryError) as error:
         reason = str(error) or type(error).__name__
-        arguments = {name: value for name, value in values.items() if name not in _GIVEN}
+        arguments = {name: value for name, value in values.items() if name not in _given(maker)}
         raise reading.error(f"{where}: {kind} cannot be made of {_short(arguments)} ({reason})") from error
     except Exception as error:
         if not _is_elsewhere(kind):
@@ -267,21 +273,39 @@ def _value(value: Any, maker: Maker, parameter: inspect.Parameter, where: str, r
     base = _base_of(maker, parameter, reading.kinds)
     if base is None and isinstance(value, Mapping) and "kind" in value:  # a parameter without an annotation
         base = next((kind for kind, makers in reading.kinds.items() if str(value["kind"]) in makers()), Component)
-    asked_for = isinstance(value, str | Mapping)
-    return made(value, base, where, reading) if base is not None and asked_for else value
+    if base is None:
+        return value
+    if isinstance(value, list) and _takes_several(maker, parameter):
+        return [_part(one, base, f"{where}[{i}]", reading) for i, one in enumerate(value)]
+    return _part(value, base, where, reading)
+
+
+def _part(value: Any, base: type, where: str, reading: Reading) -> Any:
+    return made(value, base, where, reading) if isinstance(value, str | Mapping) else value
 
 
 def _base_of(maker: Maker, parameter: inspect.Parameter, kinds: Iterable[type]) -> type | None:
-    """The kind of part that a parameter takes, by its annotation; None if it takes data."""
-    annotation = parameter.annotation
-    if isinstance(annotation, str):
-        function = getattr(maker, "__init__", maker) if inspect.isclass(maker) else maker
-        try:
-            annotation = eval(annotation, dict(getattr(function, "__globals__", {})))  # the module's own source
-        except (NameError, TypeError, SyntaxError, AttributeError):  # a name that only type checkers import
-            return None
+    """The kind of part that a parameter takes, one or several of it, by its annotation; None if it takes data."""
+    annotation = _annotation(maker, parameter)
     union = typing.get_args(annotation) or (annotation,)
     return next((base for base in kinds for one in union if inspect.isclass(one) and issubclass(one, base)), None)
+
+
+def _takes_several(maker: Maker, parameter: inspect.Parameter) -> bool:
+    """Whether a parameter takes a list of parts, by its annotation."""
+    return typing.get_origin(_annotation(maker, parameter)) is Sequence
+
+
+def _annotation(maker: Maker, parameter: inspect.Parameter) -> Any:
+    """What a parameter is annotated with; None if that is a name that only type checkers import."""
+    annotation = parameter.annotation
+    if not isinstance(annotation, str):
+        return annotation
+    function = getattr(maker, "__init__", maker) if inspect.isclass(maker) else maker
+    try:
+        return eval(annotation, dict(getattr(function, "__globals__", {})))  # the module's own source
+    except (NameError, TypeError, SyntaxError, AttributeError):
+        return None
 
 
 def _maker(table: Mapping[str, Any], base: type, where: str, reading: Reading) -> tuple[str, Maker]:

@@ -61,9 +61,31 @@ CASES: dict[str, Case] = {
     "cross-4": Case(lambda: rewards.CrossEntropy([0.0, 0.5, 0.2, 0.3], mu=0.02)),
     "knapsack-2": Case(lambda: rewards.Knapsack(2, 0.5)),
     "knapsack-5": Case(lambda: rewards.Knapsack(5, 0.3)),
+    "sum-shifted": Case(
+        lambda: rewards.Sum([rewards.Linear([1.0, 0.5, 0.0]), rewards.BottomSum(3, 2)], [0.5, 2.0]), tight=False
+    ),
+    "sum-inf": Case(
+        lambda: rewards.Sum([rewards.Linear([1.0, 0.5, 0.25]), rewards.BottomSum(3, 2)], [0.5, 2.0], math.inf)
+    ),
+    "sum-one": Case(lambda: rewards.Sum([rewards.TargetDistance([0.3, 0.8])], [3.0])),
+    "within-proportional": Case(
+        lambda: rewards.Within(rewards.ProportionalFairness(3, 0.05), [0.1, 0.0, 0.25], [0.9, 1.0, 0.5])
+    ),
+    "within-balance": Case(lambda: rewards.Within(rewards.Balance([0.25, 0.75]), [0.25, 0.1], [0.6, 0.75])),
+    "within-entropy": Case(lambda: rewards.Within(rewards.Entropy(3, mu=0.01), [0.1] * 3, [0.8] * 3)),
+    "within-relative": Case(
+        lambda: rewards.Within(rewards.RelativeEntropy([0.25, 0.75], mu=0.02), [0.1, 0.0], [0.5, 0.9])
+    ),
+    "formula-quadratic": Case(lambda: rewards.Expression("1 - 0.5 * sum_squares(w - [0.2, 0.9, 0.4])", 3)),
+    "formula-shortfall": Case(lambda: rewards.Expression("1 - mean(square(pos([0.7, 0.9] - w)))", 2)),
+    "formula-log": Case(lambda: rewards.Expression("sum(log(w + 0.05)) / 4", 4)),
+    "formula-entropy": Case(lambda: rewards.Expression("sum(entr(w + 0.1))", 2, 1.0)),
+    "formula-distance": Case(lambda: rewards.Expression("-norm1(w - [0.25, 0.5])", 2, math.inf)),
+    "formula-one": Case(lambda: rewards.Expression("min(hstack([w[0], 0.5])) + sqrt(w[0] + 0.01)", 1)),
 }
 
 SMOOTH = [name for name, case in CASES.items() if case.make().smoothness is not None]
+SHARPLY_SMOOTH = [name for name in SMOOTH if not name.startswith("within")]  # its beta is that of all of [0,1]^K
 
 
 def points(n: int, low: float = 0.0, high: float = 1.0) -> st.SearchStrategy[np.ndarray]:

@@ -10,8 +10,8 @@ but what the agent needs to begin with. Most states are met early.
 What an agent proves holds for as many states as it was told. Over the states met so far that proves nothing of the
 environment, and no certificate is reported; an agent that is given as such, with a space of its own, is told them all.
 
-An end leads to the next start, as in `explore`. After a truncation the environment is reset as well, but that is no
-transition: the agent is told where it is (`Agent.resume`).
+An end leads to the next start, as in `explore`, and TimeLimit is left out as there. After a truncation by the
+environment itself it is reset as well, but that is no transition: the agent is told where it is (`Agent.resume`).
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ class Drive:
         As it is now.
     scaling : Scaling
         How the outcomes stand for the environment's rewards.
+    driver : object
+        What `drive` goes on with, if it is given this run.
 
     Examples
     --------
@@ -218,8 +220,11 @@ def drive(
         rows.append(driver.log.average)
         proven.append(driver.best_possible)
 
-    with interruptible() as stop, progress_display("driving", steps, wanted=progress, unit="steps") as display:
-        driver.begin(env, seed)
+    from equipoise.adapters.snapshots import limits_left_out
+
+    shown = progress_display("driving", steps, wanted=progress, unit="steps")
+    with limits_left_out(env) as unlimited, interruptible() as stop, shown as display:
+        driver.begin(unlimited, seed)
         while driver.log.steps < done + steps and not stop.is_set():
             driver.step()
             if driver.log.steps in marks:
@@ -310,13 +315,13 @@ class _Driver:
         self.resets = 0
         self._env: Any = None
         self._made: Agent | None = None
-        self._make: MakesAgent | None = None
+        self._maker: MakesAgent | None = None
         if isinstance(agent, Agent):
             self._check(agent)
             self._made, self._limit = agent, agent.space.n_states
             self.numbers = {label: s for s, label in enumerate(agent.space.labels.states or ())}
         elif callable(agent):
-            self._make, self._limit = agent, limit
+            self._maker, self._limit = agent, limit
         else:
             raise AdapterError(
                 f"agent: got {type(agent).__name__}; an agent is needed, or a function that makes one for a space: "
@@ -336,7 +341,7 @@ class _Driver:
     def best_possible(self) -> float:
         """What the agent proves of the environment; NaN if nothing."""
         bound = self.agent.best_possible
-        return bound if self._make is None and np.isfinite(bound) else np.nan
+        return bound if self._maker is None and np.isfinite(bound) else np.nan
 
     def frame(self) -> polars.DataFrame:
         """The log, with labels."""
@@ -371,11 +376,11 @@ class _Driver:
     def _place(self) -> None:
         """Have an agent that knows the present state, and that knows that it is there."""
         if self._made is None or self._here >= self._made.space.n_states:
-            assert self._make is not None
+            assert self._maker is not None
             count = len(self.numbers)
             labels = Labels(list(self.numbers), self._action_labels, self.scaling.names)
             space = Space([len(self._actions)] * count, len(self.scaling.names), start=self._here, labels=labels)
-            self._made = self._make(space)
+            self._made = self._maker(space)
             if not isinstance(self._made, Agent) or self._made.space != space:
                 raise AdapterError("agent: the function must return an agent that is made for the space it is given")
             if self.log.steps:
@@ -387,7 +392,7 @@ class _Driver:
         label = self._plain(observation if self._state is None else self._state(observation, self._env))
         if label not in self.numbers:
             if len(self.numbers) == self._limit:
-                way_out = "a function that makes agents grows with the states" if self._make is None else "give limit="
+                way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
                 raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")
             self.numbers[label] = len(self.numbers)
         return self.numbers[label]

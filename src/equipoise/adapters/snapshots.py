@@ -15,8 +15,11 @@ OrderEnforcing and PassiveEnvChecker. In the end everything is as it was found, 
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import pickle
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, final
 
 import gymnasium
@@ -57,13 +60,9 @@ class Rewindable:
     """
 
     def __init__(self, env: gymnasium.Env) -> None:
-        chain = [env]
-        while isinstance(chain[-1], gymnasium.Wrapper):
-            chain.append(chain[-1].env)
+        chain = _chain(env)
         self._found = [(layer, dict(vars(layer))) for layer in chain]
-        self._layers = [layer for layer in chain if not isinstance(layer, _LEFT_OUT)]
-        for outer, inner in zip(self._layers, self._layers[1:], strict=False):
-            outer.env = inner
+        self._layers = _linked(chain)
         self.top: gymnasium.Env = self._layers[0]
         self.is_wrapped = len(self._layers) > 1
         self._shared: set[_Place] = set()
@@ -139,6 +138,40 @@ class Rewindable:
 
     def _attributes(self) -> list[tuple[_Place, Any]]:
         return [(_Place(i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
+
+
+@contextlib.contextmanager
+def limits_left_out(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """While the block lasts, an environment without the wrappers that only count or check.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With its wrappers.
+    """
+    chain = _chain(env)
+    links = [(wrapper, wrapper.env) for wrapper in chain[:-1]]
+    try:
+        yield _linked(chain)[0]
+    finally:
+        for wrapper, inner in links:
+            wrapper.env = inner
+
+
+def _chain(env: gymnasium.Env) -> list[gymnasium.Env]:
+    """An environment: its wrappers from the outside, and what they wrap."""
+    chain = [env]
+    while isinstance(chain[-1], gymnasium.Wrapper):
+        chain.append(chain[-1].env)
+    return chain
+
+
+def _linked(chain: list[gymnasium.Env]) -> list[gymnasium.Env]:
+    """Those that matter, each made to wrap the next of them."""
+    kept = [layer for layer in chain if not isinstance(layer, _LEFT_OUT)]
+    for outer, inner in itertools.pairwise(kept):
+        outer.env = inner
+    return kept
 
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:

@@ -28,7 +28,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,6 +87,7 @@ class Agent(Component, abc.ABC):
     (101, [0.98, 0.01, 0.01], Stubborn(1 states, 3 pairs, Linear(weights=[1.0, 0.0, 0.0], norm=2.0), first=1; t=101))
     """
 
+    given: ClassVar[tuple[str, ...]] = ("space", "reward")
     space: Space
     reward: Reward
 

@@ -30,6 +30,10 @@ _SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too lar
 class Certificate:
     """How good any policy could be at most, and so how much is lost at most; from data alone.
 
+    With constraints (`Constrained`), both numbers are those of the penalised reward. Its optimum is at least the
+    constrained one, so that no policy that meets the constraints has more than `best_possible` of the reward itself,
+    and no more of it is lost than `regret_at_most`; `Constrained.violation_at_most` turns that into violations.
+
     Attributes
     ----------
     best_possible : float

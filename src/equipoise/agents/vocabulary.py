@@ -48,6 +48,11 @@ def reward_families() -> dict[str, Maker]:
     return {name: maker for name, maker in _concrete(rewards, Reward).items() if name != "Custom"}
 
 
+def constraints() -> dict[str, Maker]:
+    """What a `Constrained` reward has to meet."""
+    return {"Constraint": rewards.Constraint, "at_least": rewards.at_least, "at_most": rewards.at_most}
+
+
 def oracle_kinds() -> dict[str, Maker]:
     """The oracles."""
     return _concrete(oracles, oracles.Oracle)
@@ -82,6 +87,7 @@ def agent_kinds() -> dict[str, Maker]:
 
 KINDS: Final[Mapping[type, Callable[[], Mapping[str, Maker]]]] = {
     Reward: reward_families,
+    rewards.Constraint: constraints,
     oracles.Oracle: oracle_kinds,
     oracles.MirrorMap: mirror_maps,
     confidence.Confidence: confidences,

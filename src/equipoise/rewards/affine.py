@@ -20,91 +20,80 @@ The conjugate has no closed form, also where A can be inverted: the image of the
 maximiser is iterated for, as for `Custom`, so `exact_conjugate` is False, and bounds are proven by tangents
 (`conjugate_bound`).
 
-The compiled entries call those of g by their addresses, which stand in the parameters: as numbers below 2^53, which
-floats hold exactly. They are those of this process, so that a pickle leaves them out.
+The compiled entries call those of g by their addresses, see `_composed`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numba import carray
 from numpy.typing import ArrayLike
 
-from equipoise._compile import call_address, entry
+from equipoise._compile import entry, inlined, stack_floats
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
-from equipoise.rewards.base import Reward, RewardKernels, checked_vector, read_only
+from equipoise.rewards._composed import (
+    ON_STACK,
+    Composed,
+    fixed_reward,
+    iterated_argmax,
+    own_numbers,
+    part_gradient,
+    part_value,
+)
+from equipoise.rewards.base import Reward, RewardKernels, checked_box, checked_vector, read_only
 
 if TYPE_CHECKING:
     import cvxpy
 
 _ROUNDING: Final = 1e-9  # how far an image may lie outside of the box
 
-# Places in the parameters; from _HEAD on there are b, A row by row, and the parameters of g.
-_INNER_VALUE, _INNER_GRADIENT, _OWN_VALUE, _OWN_GRADIENT, _ROWS, _INNER_PARAMS, _BETA, _TOLERANCE, _LIMIT, _FREE = (
-    range(10)
-)
-_HEAD: Final = 10
+# Places among the own numbers; from _MAP on there are b, and A row by row.
+_ROWS, _FREE, _MAP = range(3)
+
+
+@inlined
+def _write_image(n, w, own, image):  # type: ignore[no-untyped-def]
+    """Write A w + b, moved back into [0, 1] unless it may leave it."""
+    m = image.shape[0]
+    for i in range(m):
+        image[i] = own[_MAP + i]
+        for k in range(n):
+            image[i] += own[_MAP + m + i * n + k] * w[k]
+        if own[_FREE] == 0.0:
+            image[i] = min(1.0, max(0.0, image[i]))
 
 
 @entry
 def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
-    m = int(params[_ROWS])
-    inner = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))[_HEAD + m + m * n :]
-    image = np.empty(m)
-    for i in range(m):
-        image[i] = params[_HEAD + i]
-        for k in range(n):
-            image[i] += params[_HEAD + m + i * n + k] * w[k]
-        if params[_FREE] == 0.0:
-            image[i] = min(1.0, max(0.0, image[i]))
-    call_address(int(params[_INNER_VALUE]), (t, m, image, inner, carray(out, 1)))
+    own = own_numbers(params)
+    m = int(own[_ROWS])
+    image = carray(stack_floats(m), m) if m <= ON_STACK else np.empty(m)
+    _write_image(n, w, own, image)
+    part_value(0, t, m, image, params, out)
 
 
 @entry
 def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
-    m = int(params[_ROWS])
-    inner = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))[_HEAD + m + m * n :]
-    image, slope = np.empty(m), np.empty(m)
-    for i in range(m):
-        image[i] = params[_HEAD + i]
-        for k in range(n):
-            image[i] += params[_HEAD + m + i * n + k] * w[k]
-        if params[_FREE] == 0.0:
-            image[i] = min(1.0, max(0.0, image[i]))
-    call_address(int(params[_INNER_GRADIENT]), (t, m, image, inner, slope))
+    own = own_numbers(params)
+    m = int(own[_ROWS])
+    work = carray(stack_floats(2 * m), 2 * m) if m <= ON_STACK else np.empty(2 * m)
+    image, slope = work[:m], work[m:]
+    _write_image(n, w, own, image)
+    part_gradient(0, t, m, image, params, slope)
     for k in range(n):
         out[k] = 0.0
         for i in range(m):
-            out[k] += params[_HEAD + m + i * n + k] * slope[i]
+            out[k] += own[_MAP + m + i * n + k] * slope[i]
 
 
-@entry
-def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
-    m = int(params[_ROWS])
-    own = carray(params, _HEAD + m + m * n + int(params[_INNER_PARAMS]))
-    value, gradient, limit = int(params[_OWN_VALUE]), int(params[_OWN_GRADIENT]), int(params[_LIMIT])
-    point, best = carray(theta, n), carray(out, n)
-    work = np.empty((4, n))
-    if params[_BETA] >= 0.0:
-        smooth_ascent(
-            gradient, t, point, own, best, params[_BETA], params[_TOLERANCE], limit, work[0], work[1], work[2]
-        )
-    else:
-        cutting_ascent(
-            value, gradient, t, point, own, best, params[_TOLERANCE], limit,
-            np.empty((n, n)), work[0], work[1], work[2], work[3], np.empty(1),
-        )  # fmt: skip
-
-
-_KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+_KERNELS: Final = RewardKernels(_value, _gradient, iterated_argmax)
 
 
 @final
-class Affine(Reward):
+class Affine(Composed):
     """A reward of an affine image of the outcomes, g(A w + b); `Reward.of` makes one.
 
     Parameters
@@ -132,14 +121,8 @@ class Affine(Reward):
     (1.0, 0.96875)
     """
 
-    exact_conjugate = False
-
     def __init__(self, inner: Reward, matrix: ArrayLike, offset: ArrayLike | None = None) -> None:
-        if not isinstance(inner, Reward):
-            raise RewardError(f"inner: got {inner!r}; a reward is needed")
-        if inner.at(1) is not inner:
-            raise RewardError(f"inner: {inner!r} changes with time; one that does not is needed, such as its .at(1000)")
-        self.inner = inner
+        self.inner = fixed_reward(inner, "inner")
         self._matrix = _checked_matrix(matrix, inner.n_outcomes)
         M, K = self._matrix.shape
         self._offset = np.zeros(M) if offset is None else checked_vector(offset, "offset")
@@ -160,7 +143,6 @@ class Affine(Reward):
         self.lipschitz = max(inner.lipschitz, elsewhere or 0.0) * stretch
         self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
         self.piecewise_linear = inner.piecewise_linear
-        self._params: Vector | None = None
 
     @property
     def matrix(self) -> Vector:
@@ -173,27 +155,14 @@ class Affine(Reward):
         return read_only(self._offset)
 
     @property
-    def params(self) -> Vector:  # type: ignore[override]
-        """What the kernels read: addresses of this process, b, A, and what those of g read."""
-        if self._params is None:
-            beta, tolerance, limit = -1.0, TOLERANCE, most_cuts(self.n_outcomes)
-            if self.smoothness is not None:
-                beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
-                tolerance, limit = TOLERANCE * max(1.0, self.lipschitz), ITERATIONS
-            called = (self.inner.kernels.value, self.inner.kernels.gradient, _value, _gradient)
-            head: list[float] = [
-                *(one.address for one in called),
-                self._offset.size,
-                self.inner.params.size,
-                beta,
-                tolerance,
-                limit,
-            ]
-            head.append(float(self._free))
-            self._params = np.concatenate(
-                [np.array(head, np.float64), self._offset, self._matrix.ravel(), self.inner.params]
-            )
-        return self._params
+    def parts(self) -> tuple[Reward, ...]:
+        """The reward of the image."""
+        return (self.inner,)
+
+    @property
+    def numbers(self) -> Vector:
+        """How many rows, whether images may leave the box, b, and A row by row."""
+        return np.concatenate([[float(self._offset.size), float(self._free)], self._offset, self._matrix.ravel()])
 
     @property
     def kernels(self) -> RewardKernels:
@@ -214,12 +183,20 @@ class Affine(Reward):
         """The expression of g, of A w + b."""
         return self.inner.concave_expression(self._matrix @ w + self._offset)
 
-    def failure(self) -> RewardError | None:
-        """What went wrong inside g."""
-        return self.inner.failure()
+    def within(self, low: ArrayLike, high: ArrayLike) -> Affine:
+        """The inner reward within the box of all images of the box; see `Reward.within`.
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_params": None}
+        Parameters
+        ----------
+        low, high : array_like
+            The corners of the box.
+        """
+        low, high = checked_box(low, high, self.n_outcomes)
+        up, down = np.maximum(self._matrix, 0.0), np.minimum(self._matrix, 0.0)
+        lowest, highest = self._offset + up @ low + down @ high, self._offset + up @ high + down @ low
+        if not self._free:
+            lowest, highest = np.clip(lowest, 0.0, 1.0), np.clip(highest, 0.0, 1.0)
+        return Affine(self.inner.within(lowest, highest), self._matrix, self._offset)
 
 
 def _checked_matrix(x: ArrayLike, rows: int) -> Vector:

@@ -71,6 +71,7 @@ class Balance(Reward):
 
     norm = 2.0
     smoothness = None
+    separable = True
     piecewise_linear = True
 
     def __init__(self, target: ArrayLike) -> None:

@@ -77,6 +77,7 @@ __all__ = [
     "Reward",
     "RewardKernels",
     "Vertices",
+    "checked_box",
     "checked_number",
     "checked_unit_vector",
     "checked_vector",
@@ -134,6 +135,8 @@ class Reward(Component, abc.ABC):
         A simplex that holds every supergradient, where one is known.
     exact_conjugate : bool
         Whether `conjugate_argmax` is a maximiser to rounding; False where it is found by iteration.
+    separable : bool
+        Whether g is a sum of functions of one outcome each.
     """
 
     n_outcomes: int
@@ -144,6 +147,7 @@ class Reward(Component, abc.ABC):
     piecewise_linear: bool = False
     vertices: Vertices | None = None
     exact_conjugate: bool = True
+    separable: bool = False
 
     @property
     @abc.abstractmethod
@@ -168,6 +172,11 @@ class Reward(Component, abc.ABC):
         t : int
             The time, from 1.
         """
+        return self
+
+    @property
+    def objective(self) -> Reward:
+        """What values and regrets are told in: the reward itself; without its penalty, if it has constraints."""
         return self
 
     def value(self, w: ArrayLike) -> float:
@@ -274,6 +283,42 @@ class Reward(Component, abc.ABC):
 
         return Affine(self, matrix, offset)
 
+    def within(self, low: ArrayLike, high: ArrayLike) -> Reward:
+        """The same reward on a box that is known to hold the average outcomes, with the Lipschitz constant there.
+
+        A reward that is steep in a corner of [0,1]^K which never occurs has a large L, and so a default threshold that
+        never ends an episode. What comes back is the same on the box, concave everywhere, and beyond the box no
+        steeper than within it (see `Within`): averages that leave it early on are judged by tangents.
+
+        A reward that is a sum of functions of one outcome each is taken at its sharp constant on the box; one that is
+        made of others has its parts taken. Any other comes back as it is: `BottomSum`, `GeneralisedGini`, `Knapsack`
+        and the Euclidean distance are steepest nearly everywhere, and of a `Custom` one nothing is known but what it
+        says.
+
+        Parameters
+        ----------
+        low, high : array_like
+            The corners of the box: K numbers in [0, 1] each, low <= high.
+
+        Raises
+        ------
+        RewardError
+            Naming the entry that will not do.
+
+        Examples
+        --------
+        >>> from equipoise.rewards import CrossEntropy
+        >>> g = CrossEntropy([0.5, 0.5], mu=0.001)
+        >>> round(g.lipschitz, 2), round(g.within([0.25, 0.25], [0.75, 0.75]).lipschitz, 2)
+        (72.38, 0.29)
+        """
+        low, high = checked_box(low, high, self.n_outcomes)
+        if not self.separable:
+            return self
+        from equipoise.rewards.within import Within
+
+        return Within(self, low, high)
+
     def fingerprint(self) -> list[float]:
         """Numbers that tell this reward from others: its constants, and g and a supergradient at a few fixed points.
 
@@ -339,6 +384,20 @@ def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
     if wrong.size:
         raise RewardError(f"{name}[{wrong[0]}]: got {vector[wrong[0]]}; a finite number is needed")
     return vector
+
+
+def checked_box(low: ArrayLike, high: ArrayLike, size: int) -> tuple[Vector, Vector]:
+    """The corners of a box, or an error that names the entry.
+
+    >>> checked_box([0.0, 0.5], [1.0, 0.75], 2)
+    (array([0. , 0.5]), array([1.  , 0.75]))
+    """
+    corners = checked_vector(low, "low", size), checked_vector(high, "high", size)
+    wrong = np.flatnonzero(corners[0] > corners[1])
+    if wrong.size:
+        k = wrong[0]
+        raise RewardError(f"high[{k}]: got {corners[1][k]:g}; it must not be below low[{k}], {corners[0][k]:g}")
+    return corners
 
 
 def read_only(x: Vector) -> Vector:

@@ -80,6 +80,7 @@ class CrossEntropy(Reward):
 
     norm = 1.0
     smoothness: float
+    separable = True
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
         q = checked_distribution(target, "target")

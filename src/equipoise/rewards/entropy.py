@@ -130,6 +130,7 @@ class Entropy(Reward):
 
     norm = 1.0
     smoothness: float
+    separable = True
 
     def __init__(self, n_states: int, mu: float | None = None) -> None:
         self.n_outcomes = checked_count(n_states, "n_states", 2)

@@ -63,6 +63,7 @@ class Linear(Reward):
     """
 
     smoothness = 0.0
+    separable = True
     piecewise_linear = True
 
     def __init__(self, weights: ArrayLike, norm: float = 2.0) -> None:

@@ -54,6 +54,19 @@ def ones(n_outcomes: int, norm: float) -> float:
     return {1.0: float(n_outcomes), 2.0: math.sqrt(n_outcomes), math.inf: 1.0}[norm]
 
 
+def stretch(norm: float, other: float, n_outcomes: int) -> float:
+    """The largest of ||x|| in one norm for ||x|| = 1 in the other: what L is multiplied by, and beta by its square.
+
+    |g(u) - g(w)| <= L ||u - w|| holds in the other norm with L times this; and as the same factor is the largest of
+    ||y||_* in the other dual norm for ||y||_* = 1 in the one, gradients grow by it once more. It is K^(1/p - 1/q), and
+    at least 1.
+
+    >>> stretch(1.0, 2.0, 9), stretch(2.0, 1.0, 9), stretch(1.0, math.inf, 9)
+    (3.0, 1.0, 9.0)
+    """
+    return max(1.0, ones(n_outcomes, norm) / ones(n_outcomes, other))
+
+
 @inlined
 def distance(x, y, norm):  # type: ignore[no-untyped-def]
     """||x - y||, compiled."""

@@ -72,6 +72,7 @@ class ProportionalFairness(Reward):
     """
 
     norm = 2.0
+    separable = True
 
     def __init__(self, n_outcomes: int, eps: float) -> None:
         self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 1)

@@ -63,6 +63,7 @@ class Quadratic(Reward):
     """
 
     smoothness = 1.0
+    separable = True
     norm = 2.0
 
     def __init__(self, target: ArrayLike) -> None:

@@ -200,6 +200,7 @@ class TargetDistance(Reward):
         self.n_outcomes = self.params.size
         self.norm = check_norm(norm)
         self.piecewise_linear = self.norm != 2.0
+        self.separable = self.norm == 1.0
         if self.norm == math.inf:
             size = self.n_outcomes
             self.vertices = Vertices(np.zeros(size), np.append(np.arange(size), 0), np.append(np.ones(size), 0.0))

@@ -67,6 +67,7 @@ class TargetSquared(Reward):
     """
 
     norm = 2.0
+    separable = True
 
     def __init__(self, kpi: ArrayLike) -> None:
         self.params = checked_unit_vector(kpi, "kpi")

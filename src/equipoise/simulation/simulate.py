@@ -25,7 +25,7 @@ from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.simulation.checkpoints import checked_marks
 from equipoise.simulation.interrupting import interruptible
-from equipoise.simulation.run import Run
+from equipoise.simulation.run import Run, violations_at
 from equipoise.simulation.stretches import stretches
 from equipoise.simulation.trace import Trace
 from equipoise.simulation.until import Certified
@@ -133,13 +133,13 @@ def simulate(
         rows.append(agent.average)
         proven.append(agent.best_possible)
     outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
-    values = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
+    pursued = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
     ceilings = np.array(proven, dtype=np.float64)
     run = Run(
         t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
-        values=values,
-        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - values,
+        values=np.array([agent.reward.objective.value(w) for w in outcomes], dtype=np.float64),
+        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - pursued,
         episodes=agent.episodes,
         status="certified" if certified else "done" if agent.t > last else "interrupted",
         steps=agent.t - 1 - done,
@@ -147,6 +147,7 @@ def simulate(
         model=model,
         reward=agent.reward,
         trace=None if traced is None else traced.frame(),
+        violations=violations_at(agent.reward, outcomes),
     )
     if run.status == "interrupted" and interrupt == "raise":
         raise SimulationInterrupted(run)

@@ -16,6 +16,7 @@ Agents are then told the mechanics, unless they say ``told = "table"``. A part w
 problem or a run decides may be left out, and is filled in (`Context`):
 
     n_outcomes, n_states (of `Entropy`)   the number of outcomes of the world
+    outcomes (of `at_least`, `at_most`)   their labels
     horizon                               the steps of the study
     model (of `Known`)                    the problem's world
     budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
@@ -52,6 +53,7 @@ class Context:
     model: Model | None = None
     n_outcomes: int | None = None
     n_states: int | None = None
+    outcomes: list[str] | None = None
     horizon: int | None = None
     budget: float | None = None
     seed: int | None = None
@@ -166,7 +168,8 @@ def make_reward(component: Any, model: Model, where: str) -> Reward:
     where : str
         The place, for messages.
     """
-    context = Context(n_outcomes=model.n_outcomes, n_states=model.n_outcomes)
+    labels = model.space.outcome_names()
+    context = Context(n_outcomes=model.n_outcomes, n_states=model.n_outcomes, outcomes=labels)
     reward: Reward = made(component, Reward, where, context.reading())
     if reward.n_outcomes != model.n_outcomes:
         raise StudyError(f"{where}: it takes {reward.n_outcomes} outcomes; the world has {model.n_outcomes}")
