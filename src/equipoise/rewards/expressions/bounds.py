@@ -47,7 +47,7 @@ _ROUNDING: Final = 1e-9  # how far below its least an argument may seem to lie
 
 
 class Trouble(NamedTuple):
-    """A node that has no finite slope on the box: which, in which row, how low the argument gets, and how low it may."""
+    """A node that has no finite slope on the box: which, which row, how low the argument gets, and how low it may."""
 
     node: int
     row: int

@@ -359,5 +359,5 @@ def _constant(value: Any, atom: Any) -> float:
 
 
 def _array(value: Any, shape: tuple[int, ...]) -> Vector:
-    dense: Any = csr_array(value).toarray() if issparse(value) else value
-    return np.asarray(dense, dtype=np.float64).reshape(shape)
+    is_sparse = bool(issparse(value))
+    return np.asarray(value.toarray() if is_sparse else value, dtype=np.float64).reshape(shape)
