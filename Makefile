@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEEP := $(VENV)/.deep
 
-.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics paper mutations lint docs browser clean setup
+.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics environments paper mutations lint docs browser deep clean setup constraints
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -44,6 +45,14 @@ certificates: setup
 mechanics: setup
 	$(BIN)/python -m benchmarks.mechanics
 
+# The certified optima of MO-Gymnasium's finite environments; writes their table in docs/gymnasium.md in a minute.
+environments: setup
+	$(BIN)/python -m benchmarks.environments
+
+# Regret and violations with constraints; writes docs/constraints.md in some ten minutes.
+constraints: setup
+	$(BIN)/python -m benchmarks.constraints
+
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
 
@@ -72,6 +81,13 @@ $(READY): pyproject.toml constraints.txt
 browser:
 	command -v chromium || command -v google-chrome || \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; }
+
+# Stable-Baselines3 and PyTorch, for DQN and PPO in examples/scalar_learners.py and for tests that are skipped without.
+deep: $(DEEP)
+
+$(DEEP): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[deep]"
+	touch $(DEEP)
 
 clean:
 	rm -rf $(VENV) out site

@@ -68,8 +68,18 @@ def test_parts_that_differ_are_not_equal():
 
 
 def test_all_names_of_parts_are_different():
-    names = [name for makers in KINDS.values() for name in makers()]
+    names = [name for kind, makers in KINDS.items() if kind is not eq.Mechanics for name in makers()]
     assert len(set(names)) == len(names)
+
+
+def test_known_mechanics_share_a_name_with_the_table_of_the_same_system_alone():
+    """They are named by a key of their own, `mechanics = "queue"`, where `kind = "queue"` is the table."""
+    others = [name for kind, makers in KINDS.items() if kind not in (eq.Mechanics, eq.Model) for name in makers()]
+    assert not set(KINDS[eq.Mechanics]()) & set(others)
+    for name in set(KINDS[eq.Mechanics]()) & set(KINDS[eq.Model]()):
+        system, table = KINDS[eq.Mechanics]()[name](), KINDS[eq.Model]()[name]()
+        assert sorted(map(str, system.labels.states)) == sorted(map(str, table.labels.states)), name
+        assert system.labels.outcomes == table.labels.outcomes, name
 
 
 # -- parts that do not keep to it ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import pytest
 
 ROOMS = [
     "equipoise",
+    "equipoise.adapters",
     "equipoise.agents",
     "equipoise.agents.baselines",
     "equipoise.confidence",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-TO_COPY = ["kpis", "fairness", "patrol", "budgets", "log"]
+TO_COPY = ["kpis", "fairness", "patrol", "budgets", "log", "department"]
 
 
 @pytest.mark.parametrize("name", TO_COPY)

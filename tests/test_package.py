@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import _compile
+from equipoise.models.laws.laws import LawArrays
 
 
 def test_the_public_surface():
@@ -90,15 +92,36 @@ def test_an_unwritable_cache_is_no_obstacle(tmp_path):
     assert str(tmp_path) in out.stdout
 
 
-def test_kernels_are_compiled_once():
-    """One specialisation each: an array of another type would cost seconds of compilation in every process."""
+def _agents_that_are_told_tables():
+    for model in (eq.models.bandit(2), eq.models.garnet(4, 2, 2, 2), eq.models.star(2, 2)):
+        yield model, eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
+    known = eq.confidence.Known(model)
+    yield model, eq.TocUCRL2(model.space, eq.rewards.BottomSum(2, 1), confidence=known, tolerance=1e-3)
+
+
+def _agents_that_are_told_mechanics():
+    shop, sites, river = eq.mechanics.inventory(), eq.mechanics.sites(), eq.models.riverswim(3)
+    goals = eq.rewards.TargetSquared([0.95, 0.75, 0.8])
+    yield shop.model(), eq.TocUCRL2(shop.space, goals)
+    yield shop.model(), pickle.loads(pickle.dumps(eq.recommended(shop.space, goals)))
+    yield sites.model(), eq.TocUCRL2(sites.space, eq.rewards.BottomSum(3, 1), confidence=eq.confidence.L1())
+    told = river.space.knowing(known_transitions={(0, 0): {0: 1.0}})  # the cases of its branches are worked out
+    yield river, eq.TocUCRL2(told, eq.rewards.Linear([1.0]), confidence=eq.confidence.PosteriorSampling())
+
+
+@pytest.mark.parametrize("agents", [_agents_that_are_told_tables, _agents_that_are_told_mechanics])
+def test_kernels_are_compiled_once(agents):
+    """One specialisation each for agents that are told a table, and one for those that are told mechanics.
+
+    An array of another type would cost seconds of compilation in every process. Other tests may have called the
+    kernels of either in this process.
+    """
     from equipoise.agents import kernels
 
-    for model in (eq.models.bandit(2), eq.models.garnet(4, 2, 2, 2), eq.models.star(2, 2)):
-        agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.5, 0.5]))
-        agent.observe([1.0, 0.0], 0 * agent.act(agent.state))
+    for model, agent in agents():
+        world = model.world(seed=0)
+        agent.observe(*world.step(agent.act(agent.state)), noise=world.noise)
         eq.simulate(model, agent, 100)
-    other = eq.TocUCRL2(model.space, eq.rewards.BottomSum(2, 1), confidence=eq.confidence.Known(model), tolerance=1e-3)
-    eq.simulate(model, other, 100)
     for name in ("run", "ready", "observe_once"):
-        assert len(getattr(kernels, name).signatures) == 1, name
+        with_laws = [LawArrays.__name__ in str(types) for types in getattr(kernels, name).signatures]
+        assert with_laws.count(agents is _agents_that_are_told_mechanics) == 1, name

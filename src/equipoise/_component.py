@@ -46,9 +46,7 @@ class Component:
     (Speed(limit=30.0), {'limit': 30.0}, False)
     """
 
-    given: ClassVar[
-        tuple[str, ...]
-    ] = ()  # parameters that no description holds: those of an agent that its problem decides
+    given: ClassVar[tuple[str, ...]] = ()  # parameters that no description holds: an agent's, from its problem
     only_kind: ClassVar[bool] = False  # True: a parameter of this class takes no other, so descriptions omit the kind
 
     def __new__(cls, *_arguments: Any, **_more: Any) -> Self:  # the signature of every subclass's constructor

@@ -10,7 +10,7 @@ import pytest
 import equipoise as eq
 from equipoise.confidence._bounds import ends, likelihood
 from equipoise.confidence.elementwise import Elementwise, interval_entry
-from equipoise.errors import ParameterError, ProtocolError
+from equipoise.errors import ParameterError, ProtocolError, RewardError
 
 R = eq.rewards
 PROBLEMS = {
@@ -104,16 +104,63 @@ def test_before_the_first_step_it_says_what_the_box_allows():
     assert str(certificate).startswith("with probability 0.95, no policy reaches more than ")
 
 
-def test_a_reward_that_changes_with_time_is_the_one_in_force():
+def test_of_a_reward_that_changes_with_time_the_limit_is_meant():
+    """As in the values of a run, and in its optimum: any theta bounds it, those of the smoothed entropy too."""
     model = eq.models.star(2, 4).visits()
+    optimum = eq.solve(model, R.Entropy(5), 1e-9).value
     agent = eq.recommended(model.space, R.Entropy(5))
     run = eq.simulate(model, agent, 3000, progress=False)
-    assert np.all(np.isnan(run.certified))
-    certificate = agent.certificate(effort=5)
-    assert certificate.reward == R.Entropy(5).at(3000)
-    optimum = eq.solve(model, certificate.reward).value
-    assert certificate.best_possible >= optimum - 1e-9
-    assert certificate.achieved == certificate.reward.value(agent.average)
+    assert np.all(run.certified >= run.regret(optimum) - 1e-9)
+    before = agent.best_possible
+    certificate = agent.certificate(effort=20)
+    assert certificate.reward == R.Entropy(5)
+    assert optimum - 1e-9 <= certificate.best_possible <= before
+    assert certificate.achieved == run.values[-1]
+    known = eq.TocUCRL2(model.space, R.Entropy(5), confidence=eq.confidence.Known(model), tolerance=1e-7)
+    eq.simulate(model, known, 3000, progress=False)
+    assert optimum - 1e-9 <= known.certificate(effort=60).best_possible <= optimum + 3e-4
+    run = eq.simulate(model, eq.recommended(model.space, R.Entropy(5)), 10**5, until=eq.Certified(regret=0.1))
+    assert run.status == "certified"
+
+
+def test_a_theta_that_is_not_minus_the_gradient_at_the_average():
+    """An oracle may take Frank-Wolfe's step and begin elsewhere: g*(theta) is then not had at the average."""
+
+    class Elsewhere(eq.oracles.Oracle):
+        def check(self, reward):
+            pass
+
+        def first_theta(self, reward):
+            return np.full(reward.n_outcomes, 0.5)
+
+        def kernel(self, reward):
+            return eq.oracles.FrankWolfe().kernel(reward)
+
+    model, reward = HARD["coins"]
+    agent = eq.TocUCRL2(model.space, reward, Elsewhere(), confidence=eq.confidence.Known(model))
+    agent.act(0)
+    assert reward.conjugate([0.5, 0.5]) - 0.45 == pytest.approx(agent.machine.proof.bound[0])
+    assert agent.best_possible >= eq.solve(model, reward).value
+
+
+def test_a_plan_that_runs_out_of_sweeps_proves_what_it_can():
+    """The gain of every sweep bounds the optimum; the certificate says how much of it may be the planner's."""
+    river, reward, regions = eq.models.riverswim(20), R.Linear([1.0]), eq.confidence.Adaptive()
+    log = eq.simulate(river, eq.recommended(river.space, reward), 20_000, trace=True, progress=False).trace
+    bounds = {}
+    for limit in (5, 20, 10**6):
+        agent = eq.TocUCRL2(river.space, reward, confidence=regions, planner=eq.planning.Planner(limit=limit))
+        agent.absorb(log)
+        bounds[limit] = agent.certificate()
+    sharp = bounds.pop(10**6)
+    tolerance = 0.01 / math.sqrt(20_001)  # of its plan
+    assert sharp.loose == 0.0
+    assert "sweeps" not in str(sharp)
+    for hurried in bounds.values():
+        assert hurried.loose > tolerance
+        assert sharp.best_possible - tolerance <= hurried.best_possible <= sharp.best_possible + hurried.loose
+        assert "its plan ran out of sweeps" in str(hurried)
+    assert bounds[5].best_possible > sharp.best_possible + tolerance
 
 
 def test_a_conjugate_found_by_iteration_is_bounded_from_above():
@@ -132,6 +179,9 @@ def test_a_conjugate_found_by_iteration_is_bounded_from_above():
     agent = eq.recommended(model.space, custom)
     eq.simulate(model, agent, 1000, progress=False)
     assert agent.best_possible >= 1.0 - 1e-9
+    assert agent.certificate().best_possible >= 1.0 - 1e-9
+    with pytest.raises(RewardError, match=r"effort: more than 0 needs the reward as an expression .*; 0 does not"):
+        agent.certificate(effort=1)
 
 
 def test_who_proves_nothing_says_so():
@@ -203,6 +253,25 @@ def test_coverage_would_notice(share, monkeypatch):
 
 
 @interval_entry
+def _at_worst(tau, delta, count, binary, n, total, squares, floats, bounds):
+    """The least that each mean outcome may be: where more is better, the gain is then the pessimistic one."""
+    bounds[0] = 0.0 if binary != 0 else likelihood(n, total, True, delta / (2.0 * count))[0]
+    bounds[1] = 1.0 if binary != 0 else bounds[0]
+
+
+class Pessimistic(Elementwise):
+    guarantee = "none; it claims one"
+    interval = property(lambda self: _at_worst)
+
+
+@pytest.mark.slow
+def test_coverage_would_notice_pessimism():
+    """With the least of what is possible in the place of the most, every run misses."""
+    model, reward = HARD["coins"]
+    assert misses(model, reward, Pessimistic(), 100) > DELTA * 100
+
+
+@interval_entry
 def _each_at_delta(tau, delta, count, binary, n, total, squares, floats, bounds):
     """As `Adaptive` would be if every interval had all of delta, and none had to share it."""
     if binary != 0:
@@ -248,9 +317,6 @@ def test_stopping_by_proof():
     assert eq.simulate(model, same, 10**6, until=eq.Certified(regret=0.02)).t[-1] == run.t[-1]
     with pytest.raises(ParameterError, match="RoundRobin proves nothing"):
         eq.simulate(model, eq.agents.baselines.RoundRobin(model.space, reward), 10, until=eq.Certified(regret=0.1))
-    moving = eq.recommended(eq.models.star(2, 4).visits().space, R.Entropy(5))
-    with pytest.raises(ParameterError, match=r"until: Entropy\(.*\) changes with time"):
-        eq.simulate(eq.models.star(2, 4).visits(), moving, 10, until=eq.Certified(regret=0.1))
     with pytest.raises(ParameterError, match=r"until: got 0\.01"):
         eq.simulate(model, agent, 10, until=0.01)
     with pytest.raises(ParameterError, match="must be above 0"):

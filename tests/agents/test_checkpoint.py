@@ -480,6 +480,11 @@ OUT_OF_RANGE = {
         ("memory.episodes.ended", at(0, 77)),
         ("memory.counts.pool_state", at(slice(None), -1)),
         ("memory.counts.end", at(0, 10**6)),
+        ("memory.proof.bound", at(0, np.nan)),
+        ("memory.proof.bound", at(0, -np.inf)),
+        ("memory.proof.theta", at(1, np.inf)),
+        ("memory.proof.time", at(0, 10**9)),
+        ("memory.proof.time", at(0, -1)),
     ],
     "knapsack": [
         ("clock", at(0, 70)),

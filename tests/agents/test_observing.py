@@ -71,12 +71,12 @@ def test_a_hidden_noise_is_not_used_even_if_it_is_given():
 @pytest.mark.parametrize(
     ("noise", "message"),
     [
-        ({"demand": 7}, r"noise, demand: 7 is not one of its values, 0, 1, 2, 3"),
-        ({"demnd": 1}, r"noise: there is no 'demnd'.*demand"),
+        ({"demand": 7}, r"noise, state 0 .*, action 0 .*, demand: 7 is not one of its values, 0, 1, 2, 3"),
+        ({"demnd": 1}, r"noise, state 0 \(3\), action 0 \(0\): there is no 'demnd'.*demand"),
         ({"demand": 3}, r"cannot lead to .* and demand=3"),
-        ([1], r"noise: got \[1\]; a mapping"),
-        ({"demand": [1]}, r"noise, demand"),
-        ({"demand": None}, r"noise, demand: None is not one"),
+        ([1], r"noise, state 0 .*: got \[1\]; a mapping"),
+        ({"demand": [1]}, r"noise, state 0 .*, demand: \[1\] is not one"),
+        ({"demand": None}, r"noise, state 0 .*, demand: None is not one"),
     ],
 )
 def test_bad_noise(noise, message):
@@ -144,3 +144,31 @@ def test_a_world_whose_branches_tell_what_was_drawn_will_do():
         eq.simulate(world, agent, 300, seed=4)
         ends.append((agent.visits.tolist(), agent.average.tolist()))
     assert ends[0] == ends[1]
+
+
+def test_a_world_in_which_a_given_law_is_another_is_refused():
+    """As one with other outcomes than those that are told is: certificates would be false."""
+    ring = eq.Mechanics(
+        lambda place, walk, slip: ((place + (walk and not slip)) % 3, [float(place == 0)]), 0, [False, True], ["home"],
+        {"slip": [False, True]}, given={"slip": {True: 0.25}},
+    )  # fmt: skip
+    agent = eq.TocUCRL2(ring.space, eq.rewards.Linear([1.0]))
+    eq.simulate(ring.model(), agent, 5)
+    eq.simulate(ring.model(slip={True: 0.25}), agent, 5)
+    with pytest.raises(ParameterError, match=r"state 0 \(0\), action 1 \(True\).* probability 0.5, .* was told 0.25"):
+        eq.simulate(ring.model(slip=[0.5, 0.5]), agent, 5)
+    assert agent.t == 11
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"known_transitions": {(1, 1): {0: 0.1, 1: 0.5, 2: 0.4}}}, r"state 1.* to state 0 .* 0.05, .* was told 0.1"),
+        ({"same_law": [{(0, 1): [0, 1, 2], (1, 1): [1, 2, 0]}]}, r"state 1, action 1"),
+    ],
+)
+def test_a_table_in_which_what_was_told_is_not_so_is_refused(facts, message):
+    river = eq.models.riverswim(3)
+    agent = eq.TocUCRL2(river.space.knowing(**facts), eq.rewards.Linear([1.0]))
+    with pytest.raises(ParameterError, match=r"^model: it is not of the mechanics that the agent was told: " + message):
+        eq.simulate(river, agent, 5)

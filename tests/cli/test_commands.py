@@ -57,6 +57,38 @@ def test_solve_as_json_is_what_python_gives():
     assert (data["states"][4], data["actions"][4]) == ("(0, 1)", "serve class 1")  # pair 4: three actions a state
 
 
+FLOOR = (
+    '{kind = "Constrained", price = 2, reward = {kind = "Linear", weights = [1, 0]}, constraints = ['
+    '{kind = "at_least", outcome = 1, level = 0.25, name = "floor"}'
+)
+
+
+def test_solve_prints_what_constraints_cost():
+    problem = ("solve", "--world", "{kind = 'bandit', arms = 2}", "--reward", f"{FLOOR}]}}")
+    result = inside(*problem)
+    assert result.returncode == 0
+    assert "optimum  0.75" in result.stdout
+    assert re.search(r"^ *floor +1 +\d", result.stdout, re.MULTILINE)
+    data = json.loads(
+        inside("solve", "--world", "{kind = 'bandit', arms = 2}", "--reward", f"{FLOOR}]}}", "--json").stdout
+    )
+    assert data["multipliers"] == {"floor": pytest.approx(1.0)}
+    assert data["violations"]["floor"] < 1e-6
+
+
+def test_solve_names_constraints_in_conflict():
+    wishes = f'{FLOOR}, {{kind = "at_least", outcome = 0, level = 0.8, name = "more"}}]}}'
+    result = inside("solve", "--world", "{kind = 'bandit', arms = 2}", "--reward", wishes)
+    assert result.returncode == 3
+    assert "status   infeasible" in result.stdout
+    assert "'floor' and 'more' cannot be met together: one of them is missed by 0.025 at least" in result.stdout
+    assert "nan" not in result.stdout
+    data = json.loads(inside("solve", "--world", "{kind = 'bandit', arms = 2}", "--reward", wishes, "--json").stdout)
+    assert data["value"] is None
+    assert data["conflict"]["constraints"] == ["floor", "more"]
+    assert data["conflict"]["each_alone"] == pytest.approx({"floor": 0.05, "more": 0.05}, abs=1e-6)
+
+
 def test_prices_are_what_a_little_more_is_worth():
     """The optimum is concave in the budget: the price lies between what the last unit brought and the next would."""
     budget, step = 0.3, 1e-3
@@ -98,7 +130,9 @@ def test_a_problem_of_a_study():
 def test_list_has_every_public_name_and_parameter():
     data = json.loads(inside("list", "--json").stdout)
     assert set(data["worlds"]) == set(vocabulary.worlds())
-    assert set(data["rewards"]) == set(eq.rewards.__all__) - {"Reward", "Custom"}
+    others = {"Reward", "Custom", "Constraint", "at_least", "at_most", "exact_price"}
+    assert set(data["rewards"]) == set(eq.rewards.__all__) - others
+    assert set(data["constraints"]) == {"Constraint", "at_least", "at_most"}
     assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])
     assert {
         "TocUCRL2",

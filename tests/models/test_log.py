@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 
@@ -63,7 +64,6 @@ def test_files(tmp_path):
 
 
 def test_pandas():
-    pandas = pytest.importorskip("pandas")
     assert read(pandas.DataFrame(ROWS)) == read(pl.DataFrame(ROWS))
     frame = pandas.DataFrame(ROWS).astype({"state": "category"})
     assert read(frame.assign(action=pandas.array([1, 0, 0], dtype="Int64"))) == read(pl.DataFrame(ROWS))
@@ -185,11 +185,17 @@ def test_all_bad_rows_are_counted_and_some_named(tmp_path):
         assert str(refusal.value).endswith(", ...")
 
 
-def test_missing_columns_and_other_things():
+def test_missing_columns_and_other_things(tmp_path):
     with pytest.raises(
         LogError, match=r"there is no column 'rate' \(did you mean 'rates'\?\); 'state', 'action', 'rate'"
     ):
         read(pl.DataFrame(ROWS).rename({"rate": "rates"}))
+    for name in ("Rate", "rates"):
+        pl.DataFrame(ROWS).rename({"rate": name}).write_csv(tmp_path / "log.csv")
+        with pytest.raises(LogError, match=rf"there is no column 'rate' \(did you mean '{name}'\?\)"):
+            read(tmp_path / "log.csv")
+    with pytest.raises(LogError, match="there is no column 'rate'; "):  # a column that is needed itself is not meant
+        read(pl.DataFrame(ROWS).drop("rate").with_columns(t=1))
     with pytest.raises(LogError, match="it has no rows"):
         read(pl.DataFrame(ROWS).clear())
     with pytest.raises(ParameterError, match="log: got dict"):

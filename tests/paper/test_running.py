@@ -112,6 +112,7 @@ def test_stopping_ends_the_processes_at_once():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_interrupting_the_command(tmp_path):
     """Ctrl-C, as a terminal sends it to all processes: it is over at once, with what is done on a page."""
     page = tmp_path / "paper.html"

@@ -132,7 +132,7 @@ def test_stretch_is_attained():
 
 def test_a_simplex_is_no_longer_than_the_lipschitz_constant():
     """The domain of an entropic mirror map must lie in the dual ball."""
-    named = [reward for make in CASES.values() if (reward := make()).vertices is not None]
+    named = [reward for make in CASES.values() if (reward := make()).vertices is not None and reward.norm == INF]
     assert len(named) >= 5
     for reward in named:
         base, _, scale = reward.vertices
@@ -154,8 +154,11 @@ def test_a_sum_has_the_vertices_of_a_knapsack():
 def test_within_a_box(name):
     """The same on the box, no steeper beyond it, never less than g, and L is attained on the box where it is sharp."""
     reward = CASES[name]()
+    own = (getattr(reward, "low", None), getattr(reward, "high", None), getattr(reward, "inner", None))
     low, high, plain = {
-        "within: of a sum": ([0.1] * 3, [0.9] * 3, Sum([rewards.ProportionalFairness(3, 0.01), rewards.BottomSum(3, 1)])),
+        "within: of a sum": (
+            [0.1] * 3, [0.9] * 3, Sum([rewards.ProportionalFairness(3, 0.01), rewards.BottomSum(3, 1)])
+        ),
         "within: of a minimum": (
             [0.1] * 2, [0.9] * 2, Minimum([rewards.ProportionalFairness(2, 0.01), Linear([1.0, 0.0])])
         ),
@@ -164,7 +167,7 @@ def test_within_a_box(name):
             [0.1] * 3, [0.3] * 3,
             rewards.TargetSquared([0.5, 0.9]).of([[-2.0, 4.0, 0.0], [0.5, 0.0, -3.0]], [0.5, 2.0]),
         ),
-    }.get(name, (getattr(reward, "low", None), getattr(reward, "high", None), getattr(reward, "inner", None)))  # fmt: skip
+    }.get(name, own)  # fmt: skip
     low, high = np.array(low), np.array(high)
     rng = np.random.default_rng(1)
     inside = low + (high - low) * np.concatenate([rng.random((50, low.size)), [np.zeros(low.size), np.ones(low.size)]])

@@ -195,6 +195,7 @@ def test_a_pending_action_and_a_short_horizon_are_refused():
 
 
 @pytest.mark.parametrize("interrupt", ["raise", "return"])
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_ends_a_run_with_what_is_done(interrupt):
     model = eq.models.bandit(3)
     agent = makers()["FW"](model.space)

@@ -100,7 +100,6 @@ def test_without_pandas_it_is_said_what_to_install(mixed, monkeypatch):
 
 
 def test_pandas_has_the_same_table(mixed):
-    pytest.importorskip("pandas")
     flat = flat_frame(mixed)
     frame = to_pandas(flat)
     assert list(frame.columns) == flat.columns

@@ -24,7 +24,7 @@ def run():
 def content(run):
     found, agent = run
     return encoded(
-        tabulated(found.t, found.outcomes, found.values, found.certified + found.values, agent.episode_record),
+        tabulated(found.t, found.outcomes, found.values, found.certified, agent.episode_record),
         {"id": "abc", "spec": "x = 1\n"},
     )
 
@@ -42,7 +42,7 @@ def test_round_trip(run, content):
 def test_episodes_are_counted_from_their_starts(run):
     """Counted again, one time and one episode after the other."""
     found, agent = run
-    table = tabulated(found.t, found.outcomes, found.values, found.certified + found.values, agent.episode_record)
+    table = tabulated(found.t, found.outcomes, found.values, found.certified, agent.episode_record)
     starts, triggers = agent.episode_record.start.tolist(), agent.episode_record.triggers()
     for row in table.iter_rows(named=True):
         begun = [m for m, start in enumerate(starts) if start <= row["t"]]
@@ -59,7 +59,7 @@ def test_an_agent_without_episodes():
     model = eq.models.star(2, 2)
     agent = eq.agents.baselines.RoundRobin(model.space, eq.rewards.BottomSum(2, 1))
     found = eq.simulate(model, agent, 100)
-    table = tabulated(found.t, found.outcomes, found.values, found.certified + found.values, agent.episode_record)
+    table = tabulated(found.t, found.outcomes, found.values, found.certified, agent.episode_record)
     assert table["certified"].null_count() == table.height
     assert table["episodes"].sum() == table["sweeps"].sum() == table["visits"].sum() == 0
 

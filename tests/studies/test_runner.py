@@ -225,6 +225,7 @@ def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "3600")

@@ -6,6 +6,18 @@ from equipoise.agents.certificate import Certificate
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
+from equipoise.agents.steering import Steering
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-__all__ = ["Agent", "Certificate", "KnapsackAgent", "Power", "Schedule", "Span", "TocUCRL2", "baselines", "recommended"]
+__all__ = [
+    "Agent",
+    "Certificate",
+    "KnapsackAgent",
+    "Power",
+    "Schedule",
+    "Span",
+    "Steering",
+    "TocUCRL2",
+    "baselines",
+    "recommended",
+]

@@ -487,7 +487,8 @@ class Agent(Component, abc.ABC):
         if state != self.state:
             came = "the start" if self.t == 1 else "the next state of the last observe"
             raise ProtocolError(
-                f"act: got {self.space.name_state(state)}; {came} was {self.space.name_state(self.state)}"
+                f"act: got {self.space.name_state(state)}; {came} was {self.space.name_state(self.state)}. If the "
+                "system was moved in between, say so by resume(state)"
             )
 
     def _checked_observation(self, outcomes: ArrayLike, next_state: int) -> tuple[NDArray[np.float64], int]:

@@ -1,85 +1,38 @@
 r"""What the data prove: a bound on what any policy could reach, and so on what is still lost.
 
-Every theta bounds the optimum by opt(P_M) <= g*(theta) + phi(theta) <= g*(theta) + gain(theta), the second wherever the
-region holds the truth (`proof`). The right side is convex in theta. Minimised over all theta it is the best that the
-present region can prove; its value is the largest g of any long-run average that some model in the region allows.
-
-`effort` asks for so many plans beyond the first. Each adds a column z_j, a long-run average of outcomes that the region
-allows (`planning.response`). As gain(theta) >= (-theta).z_j, the largest g over mixtures of the columns,
-
-    lower = max over mixtures z of g(z) = min over theta of [g*(theta) + max over j of (-theta).z_j]  <=  the minimum,
-
-and minus a supergradient of g at the best mixture is the theta of the next plan: the method of cutting planes. It stops
-when the bound is within a ten-thousandth of itself (or of 1, if that is more) of `lower`, or the effort is spent.
-
-Where the slack comes from is in `slack`.
+The bound is the least of those that the plans of an agent have proven (`proof`), of one plan with the present regions,
+and of as many more as the effort allows (`bounding`). Where its slack comes from is in `slack`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, final
 
-import numpy as np
-
-from equipoise._numbers import whole
 from equipoise._types import Vector
-from equipoise.agents.proof import ROUNDING
+from equipoise.agents.bounding import Bound, Grounds, Search, best_bound
 from equipoise.agents.slack import slack_of
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.region import Region
-from equipoise.errors import ParameterError
-from equipoise.models.model import Space
-from equipoise.planning.believing import Belief, believed
+from equipoise.confidence.fill import region_of
+from equipoise.errors import ProtocolError
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
     import polars
 
-_CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
-_MOST_EFFORT: Final = 1000
+    from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-
-class Grounds(NamedTuple):
-    """What a bound rests on: observations, and the regions made from them.
-
-    Attributes
-    ----------
-    space : Space
-        Of the world.
-    counts : Counts
-        What was observed.
-    region : Region
-        What that leaves possible.
-    """
-
-    space: Space
-    counts: Counts
-    region: Region
-
-
-class Bound(NamedTuple):
-    """An upper bound on the optimum, with the plan that gives it.
-
-    Attributes
-    ----------
-    value : float
-        g*(theta) + gain.
-    theta : float array
-        By which.
-    belief : Belief
-        The plan whose gain it is, and the model that it believes in.
-    """
-
-    value: float
-    theta: Vector
-    belief: Belief
+_SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too large by that of its plan
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """How good any policy could be at most, and so how much is lost at most; from data alone.
+
+    With constraints (`Constrained`), both numbers are those of the penalised reward. Its optimum is at least the
+    constrained one, so that no policy that meets the constraints has more than `best_possible` of the reward itself,
+    and no more of it is lost than `regret_at_most`; `Constrained.violation_at_most` turns that into violations.
 
     Attributes
     ----------
@@ -96,13 +49,16 @@ class Certificate:
     proven_at : int
         The time of the plan that proved it.
     reward : Reward
-        What the outcomes are judged by; that in force at time t, if it changes with time.
+        What the outcomes are judged by: its limit, if it changes with time.
     outcomes : tuple of str
         The names of the outcomes.
     slack : polars.DataFrame
         Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome,
         "transitions", or the name of a law), `visits` of the pair or of the law, and `adds`, what it adds to the bound
         under the present regions.
+    loose : float
+        0, unless the sweeps of its plan ran out before the tolerance was reached: the bound holds all the same, and may
+        be larger than what the regions prove by as much.
 
     Examples
     --------
@@ -124,6 +80,7 @@ class Certificate:
     reward: Reward = field(repr=False)
     outcomes: tuple[str, ...] = field(repr=False)
     slack: polars.DataFrame = field(repr=False)
+    loose: float = 0.0
 
     @property
     def regret_at_most(self) -> float:
@@ -137,12 +94,59 @@ class Certificate:
 
     def __str__(self) -> str:
         sure = f"with probability {self.probability:g}" if self.probability < 1.0 else "for certain"
-        if np.isnan(self.achieved):
-            return f"{sure}, no policy reaches more than {self.best_possible:.6g}"
+        bound = f"no policy reaches more than {self.best_possible:.6g}"
+        loose = f" (its plan ran out of sweeps: {self.loose:.2g} of that may be the planner's)" if self.loose else ""
+        if math.isnan(self.achieved):
+            return f"{sure}, {bound}{loose}"
         return (
-            f"after {self.t} steps: {self.achieved:.6g} was achieved, and {sure} no policy reaches more than "
-            f"{self.best_possible:.6g}; at most {self.regret_at_most:.3g} is lost"
+            f"after {self.t} steps: {self.achieved:.6g} was achieved, and {sure} {bound}; "
+            f"at most {self.regret_at_most:.3g} is lost{loose}"
         )
+
+
+def certificate_of(agent: TocUCRL2, effort: int) -> Certificate:
+    """What an agent has proven, and its present regions prove.
+
+    Parameters
+    ----------
+    agent : TocUCRL2
+        Whose; if the bound is the least so far, it is kept in its memory.
+    effort : int
+        How many plans to spend on it beyond one.
+    """
+    if agent.confidence.caveat:
+        raise ProtocolError(
+            f"certificate: the regions of {agent.confidence!r} are not proven to hold the truth "
+            f"({agent.confidence.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
+        )
+    machine, rules = agent.machine, agent.rules
+    counts, memory, proof = machine.counts, machine.memory, machine.proof
+    steps, tau = agent.t - 1, agent.t - rules.tau_origin
+    grounds = Grounds(agent.space, counts, region_of(agent.confidence, agent.space, counts, tau, rules.delta))
+    search = Search(
+        theta=memory.theta.copy(),
+        bias=memory.bias,
+        tolerance=_SHARPER * rules.tolerance * float(tau) ** rules.tolerance_power,
+        relaxation=rules.relaxation,
+        limit=rules.sweep_limit,
+        effort=effort,
+    )
+    bound = best_bound(grounds, agent.reward, search)
+    when = agent.t
+    if proof.bound[0] <= bound.value:
+        bound = bound._replace(value=float(proof.bound[0]), theta=proof.theta.copy())
+        when = int(proof.time[0])
+    else:
+        proof.bound[0], proof.time[0], proof.theta[:] = bound.value, when, bound.theta
+    return certified(
+        grounds,
+        bound,
+        agent.reward,
+        achieved=agent.reward.value(agent.average) if steps else math.nan,
+        probability=1.0 - agent.delta if agent.confidence.learning else 1.0,
+        t=steps,
+        proven_at=when,
+    )
 
 
 def certified(
@@ -177,72 +181,5 @@ def certified(
         reward=reward,
         outcomes=tuple(grounds.space.outcome_names()),
         slack=slack_of(grounds.space, grounds.counts, grounds.region, bound.belief),
+        loose=bound.loose,
     )
-
-
-def best_bound(
-    grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, effort: int, relaxation: float, bias: Vector
-) -> Bound:
-    """The least bound of a plan for `theta` and so many more, each for a theta that the ones before point to.
-
-    Parameters
-    ----------
-    grounds : Grounds
-        What is known.
-    reward : Reward
-        g; one that does not change with time.
-    theta : float array
-        Where to begin.
-    tolerance : float
-        Of the plans: the bound may be too large by as much.
-    effort : int
-        How many plans more.
-    relaxation : float
-        Of the planner.
-    bias : float array
-        Where its first plan starts from.
-    """
-    whole(effort, "effort", 0, _MOST_EFFORT, error=ParameterError)
-    bound = _planned(grounds, reward, theta, tolerance, relaxation, bias)
-    columns: list[Vector] = []
-    best = bound
-    for _ in range(effort):
-        columns.append(bound.belief.response.column)
-        lower, theta = _master(reward, np.array(columns))
-        if best.value - lower <= _CLOSE * max(abs(best.value), 1.0):
-            break
-        bound = _planned(grounds, reward, theta, tolerance, relaxation, bound.belief.plan.bias)
-        best = min(best, bound, key=lambda each: each.value)
-    return _at_most(best, reward)
-
-
-def _at_most(bound: Bound, reward: Reward) -> Bound:
-    """The bound, or the largest value of g, which theta = 0 proves without any plan."""
-    nothing = np.zeros(reward.n_outcomes)
-    ceiling = reward.conjugate_bound(nothing)
-    return bound._replace(value=ceiling, theta=nothing) if ceiling < bound.value else bound
-
-
-def _planned(
-    grounds: Grounds, reward: Reward, theta: Vector, tolerance: float, relaxation: float, bias: Vector
-) -> Bound:
-    belief = believed(grounds.space, grounds.region, theta, tolerance, relaxation, bias)
-    plan = belief.plan
-    rounding = ROUNDING * (1.0 + float(plan.bias.max() - plan.bias.min()))
-    return Bound(reward.conjugate_bound(theta) + plan.gain + rounding, theta, belief)
-
-
-def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
-    """The largest g over mixtures of the columns, and minus a supergradient there."""
-    import cvxpy
-
-    weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
-    link = point == columns.T @ weight
-    problem = cvxpy.Problem(cvxpy.Maximize(reward.concave_expression(point)), [link, cvxpy.sum(weight) == 1])
-    problem.solve(solver=cvxpy.CLARABEL)
-    mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
-    lower = reward.value(mixture)
-    # the multiplier of the link is a supergradient, up to its sign, which is a convention of the modelling layer
-    multiplier = np.asarray(link.dual_value, dtype=np.float64)
-    candidates = [multiplier, -multiplier, -reward.gradient(mixture)]
-    return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))

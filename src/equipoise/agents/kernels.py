@@ -38,6 +38,7 @@ from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
 from equipoise.planning.kernels import bounds_and_rewards, iterate
+from equipoise.rewards.base import FOREVER
 from equipoise.rewards.norms import distance
 
 _PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call, about a second of planning; then Python can react to Ctrl-C
@@ -155,7 +156,10 @@ def step(machine, rules, frame, t, local, pair, next_state, case):
 
 @inlined
 def prove(memory, proof, rules, t, gain):
-    """Bound the optimum by g*(theta) + gain, and keep that if it is the least so far."""
+    """Bound the optimum by g*(theta) + gain, and keep that if it is the least so far.
+
+    A reward that changes with time is its limit here, by which runs are judged.
+    """
     if rules.proving == NOT_AT_ALL:
         return
     theta, point, params = memory.theta, proof.point, rules.reward.params
@@ -163,11 +167,11 @@ def prove(memory, proof, rules, t, gain):
         for k in range(theta.shape[0]):
             point[k] = memory.average[k]
     else:
-        call_entry(rules.conjugate_argmax, t, theta, params, point)
-    call_entry(rules.value, t, point, params, proof.number)
+        call_entry(rules.conjugate_argmax, FOREVER, theta, params, point)
+    call_entry(rules.value, FOREVER, point, params, proof.number)
     bound = proof.number[0] + gain
     if rules.proving == BY_TANGENT:
-        call_entry(rules.slope, t, point, params, proof.slope)
+        call_entry(rules.slope, FOREVER, point, params, proof.slope)
         for k in range(theta.shape[0]):
             bound += max(0.0, proof.slope[k] + theta[k]) - proof.slope[k] * point[k]
     else:

@@ -18,7 +18,8 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.fill import kernel_address
 from equipoise.errors import ContractError, EquipoiseError, OracleError, RewardError
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
-from equipoise.oracles.frame import OracleFrame
+from equipoise.oracles.frame import OracleFrame, RewardCalls
+from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.oracles.theory import OracleTheory
 from equipoise.rewards.audit import not_declared
 from equipoise.rewards.base import Reward
@@ -152,3 +153,64 @@ def phase_of(oracle: Oracle, index: int) -> Phase:
     if not isinstance(phase, Phase) or not isinstance(phase.oracle, Oracle):
         raise OracleError(f"oracle: phase {index} of {oracle!r} is {phase!r}; a Phase with an Oracle is needed")
     return phase
+
+
+def remembered(step: OracleKernel, reward: Reward) -> int:
+    """How many numbers an oracle keeps from one step to the next.
+
+    Parameters
+    ----------
+    step : OracleKernel
+        Its step.
+    reward : Reward
+        For which.
+    """
+    return reward.n_outcomes if step.memory is None else step.memory
+
+
+def calls_of(step: OracleKernel, reward: Reward) -> RewardCalls:
+    """The reward as the step of an oracle calls it; what the step does not call is not compiled.
+
+    Parameters
+    ----------
+    step : OracleKernel
+        Who calls.
+    reward : Reward
+        Who is called.
+    """
+    kernels = reward.kernels
+    return RewardCalls(
+        gradient=kernels.gradient.address if "gradient" in step.calls else 0,
+        conjugate_argmax=kernels.conjugate_argmax.address if "conjugate_argmax" in step.calls else 0,
+        params=reward.params,
+    )
+
+
+def no_theta(
+    oracle: Oracle, reward: Reward, t: int, average: NDArray[np.float64], theta: NDArray[np.float64]
+) -> RewardError | OracleError:
+    """The error to raise when theta is not a number: it names the reward, or the oracle if that is to blame.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        That made theta.
+    reward : Reward
+        That it called.
+    t : int
+        The time.
+    average, theta : numpy.ndarray
+        The average outcomes, and theta.
+    """
+    failure, fixed = reward.failure(), reward.at(t)
+    where = f"at time {t}, with average outcomes {average.tolist()}, theta is {theta.tolist()}"
+    if failure is None and not isinstance(oracle, FrankWolfe):  # whose theta is the gradient itself
+        answers = (fixed.gradient(average), fixed.conjugate_argmax(np.zeros(fixed.n_outcomes)))
+        if all(bool(np.all(np.isfinite(answer))) for answer in answers):
+            return OracleError(f"oracle: {where} by {oracle!r}; finite numbers are needed")
+    error = RewardError(
+        f"reward: {where}; the gradient or the conjugate of {reward!r} is not finite"
+        f"{'' if failure is None else f' ({failure})'}"
+    )
+    error.__cause__ = failure
+    return error

@@ -14,6 +14,9 @@ maximiser of g(w) + theta.w; and where the reward has its conjugate in closed fo
 iteration, g(w) + theta.w would be too small; then a supergradient q at w gives a bound that is never too small,
 
     g*(theta)  <=  g(w) - q.w + sum over k of max(0, q_k + theta_k).
+
+A theta need have nothing to do with g for its bound to hold. So where a reward changes with time, as the entropy does
+whose smoothing shrinks, the thetas of its course bound the optimum of its limit, which is what runs are judged by.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # How g*(theta) is had.
-NOT_AT_ALL: Final = 0  # nothing is proven: by the regions, or because the reward changes with time
+NOT_AT_ALL: Final = 0  # by the regions, which are not proven to hold the truth
 AT_THE_AVERAGE: Final = 1
 BY_CONJUGATE: Final = 2
 BY_TANGENT: Final = 3

@@ -25,10 +25,11 @@ from equipoise._types import Index, Vector
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
+from equipoise.models.laws.flow import flow
 from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Space
 from equipoise.planning.believing import Belief
-from equipoise.planning.law_response import flow, likeliest, optimistic_rows
+from equipoise.planning.law_response import likeliest, optimistic_rows
 
 if TYPE_CHECKING:
     import polars

@@ -19,78 +19,52 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import once
-from equipoise._numbers import MOST, real
+from equipoise._numbers import real
+from equipoise.agents.attending import attended
 from equipoise.agents.base import Agent, check_kind
-from equipoise.agents.certificate import Certificate, Grounds, best_bound, certified
-from equipoise.agents.clock import clock_fits, clock_numbers
-from equipoise.agents.episodes import TRIGGERS, Episodes, no_episodes
+from equipoise.agents.bounding import largest_value
+from equipoise.agents.certificate import Certificate, certificate_of
+from equipoise.agents.episodes import Episodes, no_episodes
+from equipoise.agents.keeping import Kept, restored, stored
 from equipoise.agents.kernels import observe_once, ready, run
-from equipoise.agents.machine import (
-    BUDGET_GONE,
-    DONE,
-    NO_REGION,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    PAUSED,
-    POOL_FULL,
-    RECORDS_FULL,
-    REGION_FULL,
-    Machine,
-    Rules,
-    StepMachine,
-)
-from equipoise.agents.memory import Memory, as_plain, as_record, new_buffers, new_memory
-from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of
-from equipoise.agents.proof import AT_THE_AVERAGE, BY_CONJUGATE, BY_TANGENT, NOT_AT_ALL, Proof, no_proof
-from equipoise.agents.restoring import array_in, require
-from equipoise.agents.schedules import (
-    Power,
-    Schedule,
-    checked_threshold,
-    checked_tolerance,
-    threshold_rule,
-    tolerance_rule,
-)
+from equipoise.agents.machine import BUDGET_GONE, DONE, PAUSED, Machine, Rules, StepMachine
+from equipoise.agents.memory import Memory, new_buffers, new_memory
+from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of, remembered
+from equipoise.agents.proof import NOT_AT_ALL, Proof, no_proof
+from equipoise.agents.rules import rules_of
+from equipoise.agents.schedules import Power, Schedule, checked_threshold, checked_tolerance
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import Counts, enlarged, forget
-from equipoise.confidence.fill import kernel_address, numbers_of, region_of
+from equipoise.confidence.counts import Counts, forget
+from equipoise.confidence.fill import region_of
 from equipoise.confidence.law_counts import nothing_counted, units_of
 from equipoise.confidence.law_intervals import law_table
 from equipoise.confidence.region import empty_region
-from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError, RewardError
+from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError
 from equipoise.models.bandit import bandit
 from equipoise.models.laws.laws import LawArrays
 from equipoise.models.laws.observing import cases_of
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
 from equipoise.models.world import sampling_arrays, stream
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.frame import RewardCalls
-from equipoise.oracles.frank_wolfe import frank_wolfe_step
-from equipoise.planning.evi import not_converged, workspace
+from equipoise.planning.evi import workspace
 from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
-from equipoise.rewards.norms import dual
 from equipoise.rewards.quadratic import Quadratic
 
 if TYPE_CHECKING:
     import polars
 
-# The names of arrays in files, where they are not those of the fields.
-_IN_FILES: Final = {"pool": "end", "block_capacity": "block_room", "oracle": "slope"}
-_PROVEN: Final = ("bound", "time", "theta")
 _MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total", "_cases_in")
-_SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too large by that of its plan
-_MOST_PHASES: Final = 1 << 12  # the length of a phase may double from one to the next: later ones never come
 
 
 @final
@@ -167,15 +141,14 @@ class TocUCRL2(Agent):
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
         counts = nothing_counted(space)
-        remembers = _remembered(kernel_of(self.oracle, reward), reward)
+        remembers = remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
         memory.theta[:] = first_theta_of(self.oracle, reward)
         self._absorbed = 0
-        moving = reward.kernels.lipschitz is not None
-        self._ceiling = math.inf if moving else reward.conjugate_bound(np.zeros(space.n_outcomes))
+        self._ceiling: float | None = None
         self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
 
     # -- what a user may look at ---------------------------------------------------------------------
@@ -265,7 +238,7 @@ class TocUCRL2(Agent):
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth, and its reward is the same at all times."""
+        """Whether its regions are proven to hold the truth."""
         return self._rules.proving != NOT_AT_ALL
 
     @property
@@ -274,15 +247,19 @@ class TocUCRL2(Agent):
 
         It is never more than the largest value of g, for which nothing need be known.
         """
-        return min(float(self._machine.proof.bound[0]), self._ceiling) if self.proves else math.inf
+        if not self.proves:
+            return math.inf
+        if self._ceiling is None:  # not before it is asked for: it may have to be compiled, or iterated for
+            self._ceiling = largest_value(self.reward)
+        return min(float(self._machine.proof.bound[0]), self._ceiling)
 
     def certificate(self, effort: int = 0) -> Certificate:
         """What the data prove: how good any policy could be at most, and so how much is lost at most.
 
         It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
         before. All certificates of an agent hold together, at all times, with the probability that its regions do:
-        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the one in force
-        is meant, and only the present plan counts.
+        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the limit is
+        meant, as it is in `solve` and in the values of a run.
 
         Parameters
         ----------
@@ -312,7 +289,7 @@ class TocUCRL2(Agent):
         ['state', 'action', 'source', 'visits', 'adds']
         """
         with self.exclusive():
-            return self._certified(effort)
+            return certificate_of(self, effort)
 
     def laws(self) -> polars.DataFrame:
         """What it knows of each law of its mechanics: estimates, and the intervals of its regions.
@@ -427,28 +404,14 @@ class TocUCRL2(Agent):
 
     def memory(self) -> dict[str, dict[str, NDArray[Any]]]:
         """All arrays: counts, memory, and the record of episodes; records as plain vectors."""
-        return {
-            "counts": _plain(self._machine.counts._asdict()),
-            "memory": _plain(self._machine.memory._asdict()),
-            "episodes": self.episode_record._asdict(),
-            "log": {"rows": np.array([self._absorbed])},
-            "proof": {name: getattr(self._machine.proof, name) for name in _PROVEN},
-        }
+        machine = self._machine
+        return stored(Kept(machine.counts, machine.memory, self.episode_record, machine.proof, self._absorbed))
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go on with these arrays."""
-        machine = self._machine
-        counts = _filled(machine.counts, memory["counts"], lambda name: name.startswith("pool_"))
-        kept = _filled(machine.memory, memory["memory"], lambda name: False)  # noqa: ARG005
-        records = _filled(machine.records, memory["episodes"], lambda name: True)  # noqa: ARG005
-        proof = no_proof(self.space.n_outcomes)
-        if "proof" in memory:  # which files of earlier versions do not have
-            parts = {name: array_in(memory["proof"], name, getattr(proof, name)) for name in _PROVEN}
-            proof = proof._replace(**parts)
-        rows = int(array_in(memory["log"], "rows", np.zeros(1, dtype=np.int64))[0]) if "log" in memory else 0
-        require(_fits_together(self, counts, kept, records, rows), "its arrays do not fit together")
-        self._absorbed = rows
-        self.adopt(counts, kept, records, proof)
+        kept = restored(self, memory)
+        self._absorbed = kept.absorbed
+        self.adopt(kept.counts, kept.memory, kept.records, kept.proof)
 
     # -- episodes -------------------------------------------------------------------------------------
 
@@ -523,39 +486,8 @@ class TocUCRL2(Agent):
         RewardError, OracleError
             When theta is not a number: because the reward's gradient or conjugate is none, or the oracle's step.
         """
-        machine = self._machine
-        if reason in (DONE, PAUSED, BUDGET_GONE):
-            return
-        if reason == NOT_CONVERGED:
-            raise not_converged(machine.work, self._rules.sweep_limit, self._rules.relaxation)
-        if reason == NOT_FINITE:
-            failure = self.reward.failure()
-            if failure is None and not self._rules.frank_wolfe and self._reward_is_finite():
-                raise OracleError(
-                    f"oracle: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
-                    f"{self.theta.tolist()} by {self._phase.oracle!r}; finite numbers are needed"
-                )
-            raise RewardError(
-                f"reward: at time {self.t}, with average outcomes {self.average.tolist()}, theta is "
-                f"{self.theta.tolist()}; the gradient or the conjugate of {self.reward!r} is not finite"
-                f"{'' if failure is None else f' ({failure})'}"
-            ) from failure
-        if reason == NO_REGION:
-            raise ContractError(
-                f"confidence: at time {self.t} {self.confidence!r} gave bounds that are not finite numbers; "
-                "equipoise.testing.check_confidence tells where"
-            )
-        if reason == POOL_FULL:
-            self._machine = machine._replace(counts=enlarged(machine.counts))
-        elif reason == RECORDS_FULL:
-            self._machine = machine._replace(records=machine.records.enlarged())
-        else:
-            assert reason == REGION_FULL
-            size = 2 * machine.counts.seen
-            larger = machine.region._replace(
-                successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size)
-            )
-            self._machine = machine._replace(region=larger)
+        if reason not in (DONE, PAUSED, BUDGET_GONE):
+            self._machine = attended(self, reason)
 
     def adopt(self, counts: Counts, memory: Memory, records: Episodes, proof: Proof) -> None:
         """Go on from these arrays, with new scratch; they must be those of an agent made of the same parts.
@@ -615,98 +547,15 @@ class TocUCRL2(Agent):
         self._phase = phase_of(self.oracle, number)
         step = kernel_of(self._phase.oracle, self.reward)
         memory, buffers = self._machine.memory, self._machine.buffers
-        if _remembered(step, self.reward) > memory.oracle.size:
+        if remembered(step, self.reward) > memory.oracle.size:
             raise OracleError(
-                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {_remembered(step, self.reward)} "
+                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {remembered(step, self.reward)} "
                 f"in phase {number}; its `kernel` must ask for the most that any phase needs"
             )
         if buffers.oracle.size != step.scratch:
             self._machine = self._machine._replace(buffers=buffers._replace(oracle=np.zeros(step.scratch)))
-        kernels = self.reward.kernels
-        threshold, threshold_power, threshold_floor = threshold_rule(self.threshold, self.reward.lipschitz)
-        tolerance, tolerance_power, _ = tolerance_rule(self.tolerance)
-        floats, ints = numbers_of(self.confidence)
-        moving, proving = kernels.lipschitz, self._proving(step)
-        units = units_of(self.space)
-        self._rules = Rules(
-            laws=self._law_arrays,
-            first_pair=self.space.first_pair,
-            known_mask=units.known_mask,
-            known_outcomes=units.known_outcomes,
-            confidence=kernel_address(self.confidence),
-            drawn=bool(self.confidence.drawn),
-            floats=floats,
-            ints=ints,
-            oracle=step.entry.address,
-            oracle_params=step.params,
-            frank_wolfe=step.entry is frank_wolfe_step,
-            reward=RewardCalls(
-                gradient=kernels.gradient.address if "gradient" in step.calls else 0,
-                conjugate_argmax=kernels.conjugate_argmax.address if "conjugate_argmax" in step.calls else 0,
-                params=self.reward.params,
-            ),
-            dual_norm=dual(self.reward.norm),
-            threshold=threshold,
-            threshold_power=threshold_power,
-            threshold_floor=threshold_floor,
-            moving_threshold=moving.address if self.threshold is None and moving is not None else 0,
-            delta=self.delta * self._phase.share,
-            tau_origin=(0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed,
-            tolerance=tolerance,
-            tolerance_power=tolerance_power,
-            relaxation=self.planner.relaxation or self.confidence.relaxation,
-            sweep_limit=self.planner.limit,
-            warm_start=self.planner.warm_start,
-            proving=proving,
-            value=kernels.value.address if proving else 0,
-            slope=kernels.gradient.address if proving == BY_TANGENT else 0,
-            conjugate_argmax=kernels.conjugate_argmax.address if proving in (BY_CONJUGATE, BY_TANGENT) else 0,
-        )
-
-    def _certified(self, effort: int) -> Certificate:
-        if self.confidence.caveat:
-            raise ProtocolError(
-                f"certificate: the regions of {self.confidence!r} are not proven to hold the truth "
-                f"({self.confidence.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
-            )
-        counts, memory, proof = self._machine.counts, self._machine.memory, self._machine.proof
-        steps, tau = self.t - 1, self.t - self._rules.tau_origin
-        moving = self.reward.kernels.lipschitz is not None
-        reward = self.reward.at(max(1, steps))
-        region = region_of(self.confidence, self.space, counts, tau, self._rules.delta)
-        grounds = Grounds(self.space, counts, region)
-        tolerance = _SHARPER * self._rules.tolerance * float(tau) ** self._rules.tolerance_power
-        bound = best_bound(grounds, reward, memory.theta.copy(), tolerance, effort, self._rules.relaxation, memory.bias)
-        earlier = math.inf if moving else float(proof.bound[0])
-        when = self.t
-        if earlier <= bound.value:
-            bound = bound._replace(value=earlier, theta=proof.theta.copy())
-            when = int(proof.time[0])
-        elif not moving:
-            proof.bound[0], proof.time[0], proof.theta[:] = bound.value, when, bound.theta
-        return certified(
-            grounds,
-            bound,
-            reward,
-            achieved=reward.value(self.average) if steps else math.nan,
-            probability=1.0 - self.delta if self.confidence.learning else 1.0,
-            t=steps,
-            proven_at=when,
-        )
-
-    def _proving(self, step: OracleKernel) -> int:
-        """How the plans of this phase bound the optimum."""
-        if self.confidence.caveat or self.reward.kernels.lipschitz is not None:
-            return NOT_AT_ALL
-        if step.entry is frank_wolfe_step:
-            return AT_THE_AVERAGE
-        return BY_CONJUGATE if self.reward.exact_conjugate else BY_TANGENT
-
-    def _reward_is_finite(self) -> bool:
-        """Whether the reward answers with numbers: where theta is none, it was then the oracle's doing."""
-        reward = self.reward.at(self.t)
-        answers = (reward.gradient(self.average), reward.conjugate_argmax(np.zeros(reward.n_outcomes)))
-        return all(bool(np.all(np.isfinite(answer))) for answer in answers)
+        origin = (0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed
+        self._rules = rules_of(self, self._phase, step, origin)
 
     def _require_plan(self, what: str) -> None:
         if self._now["episodes"] == 0:
@@ -720,82 +569,3 @@ def _small_run() -> None:
     agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent.advance(model, stream(model, 0, agent.t), 8)
-
-
-def _remembered(step: OracleKernel, reward: Reward) -> int:
-    """How many numbers an oracle keeps from one step to the next."""
-    return reward.n_outcomes if step.memory is None else step.memory
-
-
-_T = TypeVar("_T", Counts, Memory, Episodes)
-
-
-def _plain(parts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Arrays as a file holds them."""
-    return {_IN_FILES.get(field, field): as_plain(part) for field, part in parts.items()}
-
-
-def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -> _T:
-    """The saved arrays of one tuple."""
-    parts: dict[str, NDArray[Any]] = {}
-    for field, part in fresh._asdict().items():
-        plain = array_in(saved, _IN_FILES.get(field, field), as_plain(part), grows=grows(field))
-        parts[field] = as_record(plain, part)
-    return fresh._replace(**parts)
-
-
-def _fits_together(agent: TocUCRL2, counts: Counts, memory: Memory, records: Episodes, absorbed: int) -> bool:
-    """Kernels check nothing: every index that they will follow must be in range."""
-    space, clock, pool = agent.space, memory.clock[0], counts.pool[0]
-    steps, phase, origin = int(clock["time"]) - 1, int(clock["phase"]), int(clock["origin"])
-    restarts = agent.oracle.phase(1).length is not None
-    if not (clock_fits(clock_numbers(memory.clock), space) and 0 <= phase <= (_MOST_PHASES if restarts else 1)):
-        return False
-    present = agent.oracle.phase(max(1, phase))
-    since = steps - (0 if present.inherit else origin)
-    visits = counts.visits + counts.fresh
-    return bool(
-        origin == present.origin
-        and (present.length or since) >= steps - origin
-        and steps <= (agent.horizon or MOST)
-        and np.all((counts.visits >= 0) & (counts.fresh >= 0))
-        and absorbed >= 0
-        and _visits_fit(space, visits, since + absorbed)
-        and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
-        and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
-        and np.all((counts.latest >= 0) & (counts.latest <= visits))
-        and np.all((memory.total >= 0) & (memory.total <= steps))
-        and clock["learning"] == agent.confidence.learning
-        and np.all((memory.policy >= 0) & (memory.policy < space.n_actions))
-        and 0 <= pool["largest"] <= pool["used"] <= counts.pool_state.size == counts.pool_count.size
-        and np.all((counts.block_first >= 0) & (counts.block_used >= 0) & (counts.block_used <= counts.block_capacity))
-        and np.all(counts.block_capacity <= pool["largest"])
-        and np.all(counts.block_first <= pool["used"] - counts.block_capacity)
-        and counts.block_used.sum() == pool["seen"]
-        and np.all((counts.pool_state >= 0) & (counts.pool_state < units_of(space).n_values))
-        and _blocks_fit(space, counts)
-        and {column.size for column in records} == {int(clock["episodes"])}
-        and set(records.ended.tolist()) <= set(TRIGGERS)
-    )
-
-
-def _visits_fit(space: Space, visits: NDArray[np.int64], observed: int) -> bool:
-    """Each step visits one pair; a law is seen at most once in a step."""
-    if space.laws is None:
-        return int(visits.sum(dtype=object)) == observed
-    return bool(np.all(visits <= observed))
-
-
-def _blocks_fit(space: Space, counts: Counts) -> bool:
-    """The blocks of laws never move, and kernels do not look whether there is room."""
-    if space.laws is None:
-        return True
-    fresh, learnt = nothing_counted(space), space.laws.arrays.learnt
-    places = (fresh.block_first, fresh.block_capacity, counts.block_first, counts.block_capacity)
-    values = np.repeat(fresh.block_capacity[:learnt], fresh.block_capacity[:learnt])
-    return (
-        np.array_equal(places[0], places[2])
-        and np.array_equal(places[1], places[3])
-        and bool(counts.pool["moved"][0] == 0)
-        and bool(np.all(counts.pool_state < values))
-    )

@@ -21,6 +21,7 @@ _REQUIRED: Final = "needed"
 _FILLED: Final = {
     "n_outcomes": "the world's",
     "n_states": "the world's",
+    "outcomes": "the world's",
     "horizon": "the study's",
     "model": "the problem's",
     "budget": "the reward's",
@@ -31,6 +32,7 @@ _SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "worlds": vocabulary.worlds,
     "mechanics": vocabulary.systems,
     "rewards": vocabulary.reward_families,
+    "constraints": vocabulary.constraints,
     "oracles": vocabulary.oracle_kinds,
     "mirror maps": vocabulary.mirror_maps,
     "confidences": vocabulary.confidences,
@@ -45,7 +47,7 @@ def catalogue(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List worlds, mechanics, rewards, oracles, mirror maps, confidences, schedules and agents, with their parameters.
+    """List worlds, mechanics, rewards, constraints, oracles, and all other parts of a study, with their parameters.
 
     What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
     model that a confidence is told. A parameter that is needed must be given. Mechanics are systems whose agents learn

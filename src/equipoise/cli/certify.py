@@ -64,6 +64,7 @@ def _data(certificate: Certificate) -> dict[str, Any]:
         "achieved": certificate.achieved,
         "regret_at_most": certificate.regret_at_most,
         "probability": certificate.probability,
+        "loose": certificate.loose,
         "theta": certificate.theta.tolist(),
         "prices": certificate.prices,
         "slack": certificate.slack.to_dicts(),
@@ -76,6 +77,10 @@ def _print(certificate: Certificate) -> None:
     sure = f"with probability {certificate.probability:g}" if certificate.probability < 1 else "for certain"
     console.print(f"best possible  {certificate.best_possible:.6g}   at most, {sure}", markup=False)
     console.print(f"lost           {certificate.regret_at_most:.3g}   at most\n", markup=False)
+    if certificate.loose:
+        console.print(
+            f"The plan ran out of sweeps: {certificate.loose:.2g} of that may be the planner's.\n", markup=False
+        )
     prices = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     prices.add_column("outcome")
     prices.add_column("worth of a little more", justify="right")

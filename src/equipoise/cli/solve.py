@@ -12,7 +12,7 @@ from rich.table import Table
 
 from equipoise.cli import problem as words
 from equipoise.cli.allowing import With
-from equipoise.offline import Benchmark, KnapsackBenchmark, solve_knapsack
+from equipoise.offline import Benchmark, Conflict, KnapsackBenchmark, solve_knapsack
 from equipoise.offline import solve as solve_program
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.vocabulary import make_reward, make_world
@@ -34,8 +34,11 @@ def solve(
 
     Prints the optimum opt(P_M) with the bounds on both sides of it, the average outcomes that attain it, and what a
     little more of each outcome would be worth there (-theta*, the shadow prices); then what is done most often, state
-    and action by their labels. The bounds are recomputed without the
-    solver; if they do not meet, the status says so and the exit code is 3.
+    and action by their labels. The bounds are recomputed without the solver; if they do not meet, the status says so
+    and the exit code is 3.
+
+    With constraints, prints for each what easing it by a little is worth (its multiplier) and what it lacks; or, if
+    they cannot be met, those in conflict and by how much they would have to give, with exit code 3.
 
     The problem is one of a study, or is given by --world and --reward:
 
@@ -74,18 +77,42 @@ def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
         "actions": frame["action"].to_list(),
         "solver": best.solver,
         "seconds": best.seconds,
+        **_constraints(best),
     }
+
+
+def _constraints(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
+    """What constraints cost and lack, and which are in conflict; nothing if there are none."""
+    if not isinstance(best, Benchmark) or not best.multipliers:
+        return {}
+    data: dict[str, Any] = {"multipliers": best.multipliers, "violations": best.violations}
+    if best.conflict is not None:
+        conflict = best.conflict
+        data["conflict"] = {
+            "constraints": list(conflict.names), "short_by": conflict.short_by, "each_alone": conflict.each_alone
+        }  # fmt: skip
+        data |= dict.fromkeys(("value", "dual_value", "gap"))  # there is none, and JSON has no NaN
+    return data
 
 
 def _print(best: Benchmark | KnapsackBenchmark) -> None:
     console = Console(highlight=False)
     console.print(f"status   {best.status}", markup=False)
+    if isinstance(best, Benchmark) and best.conflict is not None:
+        _print_conflict(best, best.conflict, console)
+        return
     console.print(f"optimum  {best.value:.9g}   from above {best.dual_value:.9g}, gap {best.gap:.1e}")
     console.print(f"solver   {best.solver}, {best.seconds:.2f} s; flow residual {best.residual:.1e}\n")
     table = _table(("outcome", "left"), ("average", "right"), ("worth of a little more", "right"))
     for k, (average, theta) in enumerate(zip(best.outcomes, best.theta, strict=True)):
         table.add_row(escape(best.model.labels.outcome(k)), f"{average:.6f}", f"{-theta:.6g}")
     console.print(table)
+    if isinstance(best, Benchmark) and best.multipliers:
+        console.print()
+        table = _table(("constraint", "left"), ("worth of easing it a little", "right"), ("violated by", "right"))
+        for name, multiplier in best.multipliers.items():
+            table.add_row(escape(name), f"{multiplier:.6g}", f"{best.violations[name]:.1e}")
+        console.print(table)
     frame = best.frame().sort("occupancy", descending=True, maintain_order=True)
     visited = frame.filter(frame["occupancy"] > _NEVER)
     console.print(f"\nDone most often{f', {_LISTED} of {len(visited)} pairs' if len(visited) > _LISTED else ''}:\n")
@@ -94,6 +121,19 @@ def _print(best: Benchmark | KnapsackBenchmark) -> None:
         "state", "action", "occupancy", "probability"
     ).head(_LISTED).iter_rows():  # fmt: skip
         table.add_row(escape(str(state)), escape(str(action)), f"{share:.6f}", f"{probability:.4f}")
+    console.print(table)
+
+
+def _print_conflict(best: Benchmark, conflict: Conflict, console: Console) -> None:
+    console.print(f"proven   {conflict}\n", markup=False, soft_wrap=True)
+    table = _table(("constraint", "left"), ("must give, if it alone does", "right"), ("weight in the proof", "right"))
+    for name, weight in conflict.multipliers.items():
+        table.add_row(escape(name), f"{conflict.each_alone[name]:.6g}", f"{weight:.6g}")
+    console.print(table)
+    console.print("\nThe averages that come closest to meeting all constraints:\n")
+    table = _table(("outcome", "left"), ("average", "right"))
+    for k, average in enumerate(best.outcomes):
+        table.add_row(escape(best.model.labels.outcome(k)), f"{average:.6f}")
     console.print(table)
 
 

@@ -24,7 +24,14 @@ from equipoise.models.ring import ring
 from equipoise.models.riverswim import riverswim
 from equipoise.models.space import Space
 from equipoise.models.star import star
-from equipoise.models.structure import diameter, hitting_times, is_communicating, require_communicating, unreachable
+from equipoise.models.structure import (
+    diameter,
+    diameter_bounds,
+    hitting_times,
+    is_communicating,
+    require_communicating,
+    unreachable,
+)
 from equipoise.models.world import World, stream
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "bandit",
     "bidding",
     "diameter",
+    "diameter_bounds",
     "garnet",
     "grid",
     "hitting_times",

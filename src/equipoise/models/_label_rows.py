@@ -56,7 +56,7 @@ def distinct(labels: Any, name: str) -> Row:
     """Labels as a tuple, all hashable and different."""
     row: list[Label] = [one.item() if isinstance(one, np.generic) else one for one in checked_list(labels, name)]
     if not row:
-        raise ModelError(f"{name}: got no labels; give None if there are none")
+        raise ModelError(f"{name}: got no labels; at least one is needed")
     first: dict[Label, int] = {}
     for i, label in enumerate(row):
         try:

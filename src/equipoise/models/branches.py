@@ -33,13 +33,15 @@ class Branches(NamedTuple):
     def taken(self) -> Branches:
         """Return the branches of positive probability, with the rows that they use."""
         kept = self.probability > 0.0
-        used, row = np.unique(self.row[kept], return_inverse=True)
+        used = np.zeros(self.rows.shape[0], np.bool_)
+        used[self.row[kept]] = True
+        number = np.cumsum(used) - 1
         return Branches(
             first_pair=self.first_pair,
             first=pairs_of(np.add.reduceat(kept, self.first[:-1], dtype=np.int64)),
             probability=self.probability[kept],
             next=self.next[kept],
-            row=row.astype(np.int64),
+            row=number[self.row[kept]],
             rows=self.rows[used],
         )
 

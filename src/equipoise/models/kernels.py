@@ -167,3 +167,60 @@ def bound_hitting(  # type: ignore[no-untyped-def]
         for s in range(n):
             u[s] *= scale
     return below, above
+
+
+@kernel
+def strong_components(begin, end, successor, label, found, low, stack, path, arc):  # type: ignore[no-untyped-def]
+    """Label the strong components of a graph (Tarjan), in linear time; return how many there are.
+
+    The arcs of node s lead to ``successor[begin[s] : end[s]]``. `label` and `found` must be filled with -1; the
+    others are scratch of one entry a node. A component has a lower label than every other one that leads to it.
+    """
+    count = 0
+    visited = 0
+    top = 0
+    for root in range(label.shape[0]):
+        if found[root] >= 0:
+            continue
+        depth = 0
+        path[0] = root
+        found[root] = low[root] = visited
+        visited += 1
+        stack[top] = root
+        top += 1
+        arc[root] = begin[root]
+        while depth >= 0:
+            s = path[depth]
+            if arc[s] < end[s]:
+                after = successor[arc[s]]
+                arc[s] += 1
+                if found[after] < 0:
+                    found[after] = low[after] = visited
+                    visited += 1
+                    stack[top] = after
+                    top += 1
+                    arc[after] = begin[after]
+                    depth += 1
+                    path[depth] = after
+                elif label[after] < 0:
+                    low[s] = min(low[s], found[after])
+                continue
+            if low[s] == found[s]:
+                while True:
+                    top -= 1
+                    label[stack[top]] = count
+                    if stack[top] == s:
+                        break
+                count += 1
+            depth -= 1
+            if depth >= 0:
+                low[path[depth]] = min(low[path[depth]], low[s])
+    return count
+
+
+@kernel
+def depths(order, before, depth):  # type: ignore[no-untyped-def]
+    """Count the arcs from the root of a tree to each node; `order` lists every node after the one `before` it."""
+    for s in order:
+        if before[s] >= 0:
+            depth[s] = depth[before[s]] + 1

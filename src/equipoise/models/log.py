@@ -134,13 +134,7 @@ class _Words:
     def __init__(self, space: Space, columns: Collection[str]) -> None:
         self.space = space
         self.outcomes = space.outcome_names()
-        needed = [_STATE, _ACTION, *self.outcomes, _NEXT]
-        missing = [name for name in needed if name not in columns]
-        if missing:
-            raise LogError(
-                f"log: there is no column {missing[0]!r}{nearest(missing[0], columns)}; "
-                f"{', '.join(map(repr, needed))} are needed"
-            )
+        _require_columns(space, columns)
         self._column = label_columns(columns)
         labels = space.labels
         states, actions = labels.states, labels.actions
@@ -235,6 +229,17 @@ class _Words:
         except ProtocolError as error:
             return str(error).removeprefix("observe: ")
         return "it cannot be read"
+
+
+def _require_columns(space: Space, columns: Collection[str]) -> None:
+    """Refuse a log without the columns that a space needs."""
+    needed = [_STATE, _ACTION, *space.outcome_names(), _NEXT]
+    missing = [name for name in needed if name not in columns]
+    if missing:
+        others = {column.lower(): column for column in columns if column not in needed}
+        alike = others.get(missing[0].lower())
+        hint = nearest(missing[0], others.values()) if alike is None else f" (did you mean {alike!r}?)"
+        raise LogError(f"log: there is no column {missing[0]!r}{hint}; {', '.join(map(repr, needed))} are needed")
 
 
 def _told_apart(labels: Sequence[Label] | None) -> bool:
@@ -379,7 +384,10 @@ def _batches(scan: Callable[[], polars.LazyFrame], space: Space | None, name: st
     rows = 0
     try:
         source = scan()
-        present = [column for column in source.collect_schema().names() if wanted is None or column in wanted]
+        columns = source.collect_schema().names()
+        if space is not None:
+            _require_columns(space, columns)
+        present = [column for column in columns if wanted is None or column in wanted]
         for batch in source.select(present).collect_batches(chunk_size=_ROWS, maintain_order=True):
             rows += batch.height
             yield batch

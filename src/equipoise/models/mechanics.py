@@ -161,7 +161,7 @@ class Mechanics:
         **laws
             By the name of the noise: the probabilities of its values, in their order or by value. For a noise with
             several laws, a mapping from their labels to such. Laws given to the constructor, and usual ones, need not
-            be repeated.
+            be repeated. In a world in which a given one is another, `simulate` refuses agents that were told it.
 
         Raises
         ------
@@ -291,14 +291,30 @@ def _laws_of(
     if law is None:
         return [(None,)] * len(noises), numbers
     found: list[dict[Label, int]] = [{} for _ in noises]
-    for (p, (state, action)), (j, noise) in itertools.product(enumerate(pairs), enumerate(noises)):
-        place = f"law, {noise.name}, state {state!r}, action {action!r}"
-        try:
-            label = law(noise.name, state, action)
-            numbers[p, j] = found[j].setdefault(label, len(found[j]))
-        except Exception as error:
-            raise ModelError(f"{place}: it raised {type(error).__name__}: {error}") from error
+    calls = list(itertools.product(enumerate(pairs), enumerate(noises)))
+    for (p, (state, action)), (j, noise) in calls:
+        label = _labelled(law, noise, state, action)
+        numbers[p, j] = found[j].setdefault(label, len(found[j]))
+    for (p, (state, action)), (j, noise) in reversed(calls):  # so that what remembers something is found out
+        label = _labelled(law, noise, state, action)
+        if found[j].get(label) != numbers[p, j]:
+            first = list(found[j])[numbers[p, j]]
+            raise ModelError(
+                f"law, {noise.name}, state {state!r}, action {action!r}: it returned {first!r} the first time and "
+                f"{label!r} the second; it may depend on nothing but its arguments"
+            )
     return [tuple(labels) for labels in found], numbers
+
+
+def _labelled(law: Callable[[str, Any, Any], Label], noise: Noise, state: Label, action: Label) -> Label:
+    """The label of a law, which must be hashable."""
+    try:
+        label = law(noise.name, state, action)
+        hash(label)
+    except Exception as error:
+        place = f"law, {noise.name}, state {state!r}, action {action!r}"
+        raise ModelError(f"{place}: it raised {type(error).__name__}: {error}") from error
+    return label
 
 
 def _distribution(content: Any, noise: Noise, name: str) -> Vector:

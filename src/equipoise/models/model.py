@@ -34,6 +34,7 @@ from equipoise.models.branches import Branches
 from equipoise.models.kernels import cumulate
 from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.laws.laws import Laws
+from equipoise.models.laws.truth import contradiction
 from equipoise.models.log import Source
 from equipoise.models.space import Space, checked_pair, sealed
 from equipoise.models.world import Seed, World
@@ -271,6 +272,9 @@ class Model:
         cumulative = np.empty(law.probability.size)
         cumulate(law.first, law.probability, cumulative)
         merged = law.merged()
+        states, chances = merged.indices.astype(np.int64), merged.data
+        if np.array_equal(states, law.next) and np.array_equal(chances, law.probability):
+            states, chances = law.next, law.probability  # one array for both: a third of a large model's memory
         return cls(
             first_pair=sealed(first_pair.copy()),
             branch_first=sealed(law.first),
@@ -280,8 +284,8 @@ class Model:
             branch_row=sealed(law.row),
             rows=sealed(law.rows),
             transition_first=sealed(merged.indptr.astype(np.int64)),
-            transition_state=sealed(merged.indices.astype(np.int64)),
-            transition_probability=sealed(merged.data),
+            transition_state=sealed(states),
+            transition_probability=sealed(chances),
             means=sealed(law.means()),
             known_mask=sealed(known_mask),
             start=start,
@@ -350,6 +354,22 @@ class Model:
         return Space.of_arrays(*parts, self.laws)
 
     @functools.cached_property
+    def untold(self) -> str:
+        """What is not so in this world of the laws that its mechanics give, in words; nothing if they all hold.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> coin = eq.Mechanics(lambda s, a, w: (s, [w]), 0, [0], ["x"], {"w": [0, 1]}, given={"w": [0.5, 0.5]})
+        >>> coin.model().untold, len(coin.model(w=[0.3, 0.7]).untold) > 0
+        ('', True)
+        """
+        laws = self.laws
+        if laws is None or self.branch_case is None or laws.arrays.learnt == laws.arrays.first_value.size - 1:
+            return ""  # with nothing given, any laws are as they were told
+        return contradiction(self, self.told, self.branch_case)
+
+    @functools.cached_property
     def max_successors(self) -> int:
         """Gamma, the largest number of next states that a pair has."""
         return int(np.diff(self.transition_first).max())
@@ -373,22 +393,29 @@ class Model:
 
     def is_communicating(self) -> bool:
         """Whether some policy leads from any state to any other."""
-        return structure.is_communicating(self)
+        if "_communicating" not in self.__dict__:
+            self.__dict__["_communicating"] = structure.is_communicating(self)
+        whether: bool = self.__dict__["_communicating"]
+        return whether
 
     def require_communicating(self) -> None:
         """Raise a `ModelError` naming who cannot reach whom, unless the model is communicating."""
-        structure.require_communicating(self)
+        if not self.is_communicating():
+            structure.require_communicating(self)
 
-    def diameter(self, progress: bool | None = None) -> float:
+    def diameter(self, progress: bool | None = None, *, limit: float = structure.WORK) -> float:
         """Return D, the largest optimal expected travel time; see `structure.diameter`.
 
         Parameters
         ----------
         progress : bool, optional
             Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
+        limit : float
+            The largest number of states times transitions that is still tried. A `ModelError` says when there are
+            more, and that `eq.models.diameter_bounds` bounds it.
         """
         if "_diameter" not in self.__dict__:
-            self.__dict__["_diameter"] = structure.diameter(self, progress)
+            self.__dict__["_diameter"] = structure.diameter(self, progress, limit=limit)
         longest: float = self.__dict__["_diameter"]
         return longest
 
@@ -412,6 +439,27 @@ class Model:
         )
         known = np.ones(self.n_pairs, np.bool_)
         return Model.from_parts(law, self.start, "none", known, self.labels.visits())
+
+    def restricted(self) -> Model:
+        """Return the part of this world that matters from its start; the world itself, if that is all of it.
+
+        States that no policy reaches from the start are left out. So are states that are only passed on the way: those
+        outside of the one class of states that is never left again, if no policy can stay outside of it. Long-run
+        averages, and so the optimum, are the same; the start is then the first state of the class that is met.
+
+        What is left need not be communicating: where a policy has the choice between parts of a world that cannot be
+        left again, all of them matter, and `require_communicating` says which. Laws of a mechanics are not kept.
+
+        Examples
+        --------
+        State 2 is never reached, and state 0 is only passed.
+
+        >>> ways = [[[0, 1, 0, 0]], [[0, 0.5, 0, 0.5]], [[1, 0, 0, 0]], [[0, 1, 0, 0]]]
+        >>> model = Model.from_arrays(ways, [[[0.0]]] * 4, labels=Labels(states=["begin", "up", "never", "down"]))
+        >>> model.is_communicating(), model.restricted().is_communicating(), model.restricted().labels.states
+        (False, True, ('up', 'down'))
+        """
+        return structure.restricted(self)
 
     def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
         """Return a simulator of this model that hides it; the seed decides all its randomness.

@@ -29,7 +29,8 @@ def sealed(array: NDArray[Any]) -> NDArray[Any]:
 
 def pairs_of(n_actions: Iterable[int]) -> Index:
     """Return first_pair, of length S + 1, from the number of actions of each state."""
-    return np.concatenate([[0], np.cumsum(list(n_actions), dtype=np.int64)]).astype(np.int64)
+    counts = n_actions if isinstance(n_actions, np.ndarray) else list(n_actions)
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
 
 @final

@@ -15,7 +15,8 @@ to a state counts.** So a directed cycle of n states has D = n, and a single sta
 It starts from a policy that reaches the target (greedy for a few sweeps of value iteration, and a step
 along a shortest path wherever that one would miss the target). `diameter` needs the largest entry only:
 most targets are dismissed by the rigorous bounds of `kernels.bound_hitting`, the hardest coming first,
-and `hitting_times` settles the rest. The result is good to a relative 1e-10.
+and `hitting_times` settles the rest. The result is good to a relative 1e-10. That is S searches, at least: above a
+size `diameter` refuses, and `diameter_bounds` has what a few of them prove.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
 from scipy.sparse.linalg import splu
 
 from equipoise._progress import progress_display
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import checked_integer
-from equipoise.models.kernels import approach, bound_hitting, breadth_first
+from equipoise.models.kernels import approach, bound_hitting, breadth_first, depths, strong_components
+from equipoise.models.restriction import first_met, restricted_branches, states_that_matter
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
@@ -41,6 +43,11 @@ _TOLERANCE: Final = 1e-10  # of the diameter, relative
 _IMPROVEMENT: Final = 1e-13  # below it, relative, a better action is taken for rounding
 _SWEEPS: Final = 200  # of value iteration, before policy iteration takes over
 _WARM_SWEEPS: Final = 40
+_NEAR: Final = 1e-2  # relative: how near the bounds on the time to one target come
+_PER_STEP: Final = 1e-9  # of two paths as likely as each other the shorter one is preferred
+_FEW_SWEEPS: Final = 60
+_HEIGHTS: Final = np.array([10.0, 1e3, 1e6])  # from which to come down, in units of the mean time between two visits
+WORK: Final = 5e9  # states times transitions up to which the diameter is computed: minutes
 _LISTED: Final = 5  # states that a message lists
 
 
@@ -69,8 +76,30 @@ def is_communicating(model: Model) -> bool:
     >>> is_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     False
     """
-    count, _ = connected_components(_graph(model), connection="strong")
-    return bool(count == 1)
+    pointers = model.transition_first[model.first_pair]
+    count, _ = components(pointers[:-1], pointers[1:], model.transition_state)
+    return count == 1
+
+
+def components(begin: Index, end: Index, successor: Index) -> tuple[int, Index]:
+    """Count and label the strong components of a graph, in time and memory linear in its size.
+
+    Parameters
+    ----------
+    begin, end : int arrays
+        One entry a node: its arcs lead to ``successor[begin[s] : end[s]]``.
+    successor : int array
+        Where the arcs lead.
+
+    Examples
+    --------
+    >>> components(np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([1, 0, 0]))
+    (2, array([0, 0, 1]))
+    """
+    n = begin.size
+    label, found = np.full(n, -1), np.full(n, -1)
+    scratch = [np.empty(n, np.int64) for _ in range(4)]
+    return int(strong_components(begin, end, successor, label, found, *scratch)), label
 
 
 def unreachable(model: Model) -> tuple[int, list[int]] | None:
@@ -120,16 +149,47 @@ def require_communicating(model: Model) -> None:
     >>> require_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     Traceback (most recent call last):
     ...
-    equipoise.errors.ModelError: not communicating: from state 1 no policy reaches state 0
+    equipoise.errors.ModelError: not communicating: from state 1 no policy reaches state 0; ...
     """
-    split = unreachable(model)
-    if split is None:
+    if is_communicating(model):
         return
+    split = unreachable(model)
+    assert split is not None
     source, missing = split
     name = model.labels.name_state
     named = ", ".join(name(state) for state in missing[:_LISTED])
     more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
-    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}")
+    part = restricted(model)
+    way_out = ""
+    if part.n_states < model.n_states and is_communicating(part):
+        way_out = f"; model.restricted() leaves out what does not matter from the start, and keeps {part.n_states} of "
+        way_out += f"{model.n_states} states"
+    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}{way_out}")
+
+
+def restricted(model: Model) -> Model:
+    """Return the part of a world that matters from its start; see `Model.restricted`.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+
+    Examples
+    --------
+    >>> from equipoise.models import Model, ring
+    >>> restricted(Model.from_arrays([[[1, 0]], [[0, 1]]], [[[0]], [[0]]])).n_states
+    1
+    >>> world = ring(3)
+    >>> restricted(world) is world
+    True
+    """
+    graph = _graph(model)
+    kept = states_that_matter(model, graph)
+    if kept.size == model.n_states:
+        return model
+    law, known, labels = restricted_branches(model, kept)
+    return type(model).from_parts(law, first_met(model, graph, kept), model.noise, known, labels)
 
 
 def hitting_times(model: Model, target: int) -> Vector:
@@ -162,7 +222,7 @@ def hitting_times(model: Model, target: int) -> Vector:
     return _policy_iteration(model, target, u, search)
 
 
-def diameter(model: Model, progress: bool | None = None) -> float:
+def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK) -> float:
     """Return D, the largest optimal expected travel time, times of return included.
 
     Parameters
@@ -171,11 +231,18 @@ def diameter(model: Model, progress: bool | None = None) -> float:
         A communicating one.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
+    limit : float
+        The largest number of states times transitions that is still tried; ``math.inf`` tries anything.
 
     Returns
     -------
     float
         D, to a relative 1e-10.
+
+    Raises
+    ------
+    ModelError
+        When the model is not communicating, or too large; `diameter_bounds` is for those.
 
     Examples
     --------
@@ -184,6 +251,12 @@ def diameter(model: Model, progress: bool | None = None) -> float:
     4.0
     """
     require_communicating(model)
+    work = float(model.n_states) * model.transition_state.size
+    if work > limit:
+        raise ModelError(
+            f"diameter: {model.n_states} states with {model.transition_state.size} transitions would take very long; "
+            "eq.models.diameter_bounds(model) bounds it from both sides, and limit=math.inf computes it all the same"
+        )
     search = _search(model)
     arrays = _dynamics(model)
     # A state that little leads to is far from somewhere: with the hardest targets first, most others are
@@ -201,6 +274,80 @@ def diameter(model: Model, progress: bool | None = None) -> float:
                 longest = max(longest, float(_policy_iteration(model, target, u, search).max()))
             display.done(done)
     return longest
+
+
+def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = None) -> tuple[float, float]:
+    """Bound D from both sides, in time linear in the size of the model.
+
+    From below: D is at least the largest optimal time to reach any one target. From above: let H be that time for a
+    hub, and let some path of l steps lead from the hub to z with probability rho, the most likely one. Who tries that
+    path, and comes back to the hub after every failure, needs (l + (1 - rho) H) / rho steps at most on average; so
+
+        D  <=  H + max over z of (l + (1 - rho) H) / rho,
+
+    for each z with the best of the targets as its hub. In a deterministic world that is at most 2 D.
+
+    Parameters
+    ----------
+    model : Model
+        A communicating one.
+    targets : int
+        How many states to travel to: the one that most leads to, and those that least does.
+    progress : bool, optional
+        As in `diameter`.
+
+    Examples
+    --------
+    >>> from equipoise.models import garnet, ring
+    >>> diameter_bounds(ring(4))
+    (4.0, 5.0)
+    >>> world = garnet(100, 3, 3, seed=1)
+    >>> lower, upper = diameter_bounds(world)
+    >>> lower <= world.diameter() <= upper
+    True
+    """
+    count = checked_integer(targets, "targets", 1)
+    require_communicating(model)
+    search, arrays = _search(model), _dynamics(model)
+    inflow = np.bincount(model.transition_state, model.transition_probability, minlength=model.n_states)
+    order = np.argsort(inflow, kind="stable")
+    hubs = np.unique(np.concatenate([order[-1:], order[: count - 1]]))
+    graph = _dislikes(model)
+    lower, further = 0.0, np.full(model.n_states, np.inf)
+    with progress_display("bounds on the diameter", hubs.size, wanted=progress) as display:
+        for done, hub in enumerate(hubs.tolist(), start=1):
+            breadth_first(search.reverse_first, search.reverse_state, hub, search.order, search.distance)
+            # The bounds exist once the times are of the right shape, to which they come soon from far above them.
+            for height in (0.0, *(model.n_states / inflow[hub] * _HEIGHTS)):
+                u = height + search.distance
+                u[hub] = 0.0
+                below, above = bound_hitting(*arrays, hub, search.order, np.inf, _NEAR, _FEW_SWEEPS, u)
+                lower = max(lower, below)
+                if above < np.inf:
+                    length, chance = _likeliest_paths(graph, hub)
+                    further = np.minimum(further, above + (length + (1.0 - chance) * above) / chance)
+                    break
+            display.done(done)
+    return lower, float(further.max())
+
+
+def _dislikes(model: Model) -> csr_array:
+    """The graph of the states; an arc is as long as the logarithm of its largest probability is negative."""
+    n, pointers = model.n_states, model.transition_first[model.first_pair]
+    length = _PER_STEP - np.log(np.minimum(model.transition_probability, 1.0))
+    source = np.repeat(np.arange(n), np.diff(pointers))
+    order = np.lexsort((length, model.transition_state, source))
+    row, column = source[order], model.transition_state[order]
+    first = np.concatenate([[True], (np.diff(row) != 0) | (np.diff(column) != 0)])  # of several actions the likeliest
+    return csr_array((length[order][first], (row[first], column[first])), shape=(n, n))
+
+
+def _likeliest_paths(graph: csr_array, source: int) -> tuple[Vector, Vector]:
+    """The number of steps and the probability of the most likely path from a state to each."""
+    total, before = dijkstra(graph, indices=source, return_predecessors=True)
+    steps = np.zeros(total.size, np.int64)
+    depths(np.argsort(total, kind="stable"), before.astype(np.int64), steps)
+    return steps.astype(np.float64), np.exp(_PER_STEP * steps - total)
 
 
 def _policy_iteration(model: Model, target: int, u: Vector, search: _Search) -> Vector:

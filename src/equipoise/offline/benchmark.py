@@ -1,15 +1,15 @@
 """opt(P_M), the benchmark that regret is measured against, with its dual certificate.
 
-`solve` asks a solver for the program (see `program`) and then checks what it says (see `certificate`): value
-and dual_value are recomputed from the occupancy and from theta. If they do not agree to the tolerance, other
-methods are tried; what is returned is the best checked answer, and its `status` says whether it is good.
+`solve` asks for a solution, by columns or by a program (see `choosing`), and then checks what it is told (see
+`certificate`): value and dual_value are recomputed from the occupancy and from theta. If they do not agree to the
+tolerance, other ways are tried; what is returned is the best checked answer, and its `status` says whether it is good.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
@@ -18,15 +18,20 @@ from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
+from equipoise.offline.choosing import COLUMNS, PROGRAM, ways
 from equipoise.offline.occupancy import named_outcomes, occupancy_frame
 from equipoise.offline.policies import policy_of
-from equipoise.offline.program import Claim, methods
+from equipoise.offline.program import Claim
 from equipoise.rewards.base import Reward, checked_number
+from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
 
+    from equipoise.offline.constrained import Conflict
+
 _MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
+_COLUMN_MARGIN: Final = 0.2  # the same, for an answer that was found by columns
 _FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
 
 
@@ -57,10 +62,21 @@ class Benchmark:
         What `status` refers to.
     solver : str
         Who found the occupancy.
+    method : str
+        How: "columns", policies one by one, or "program", all pairs at once; see `solve`.
     seconds : float
         How long it all took.
     model, reward : Model, Reward
         What it is the optimum of.
+    multipliers, violations : dict
+        For a `Constrained` reward, by the names of the constraints: what easing each by a little is worth, and how much
+        it is violated by `occupancy` (rounding, if the status is "optimal"). The value is then that of the reward
+        without the penalty.
+    terms : tuple of Term
+        For a `Constrained` reward, the proof of `dual_value`: see `offline.constrained`.
+    conflict : Conflict or None
+        The proof that the constraints cannot be met, if they cannot: then the status is "infeasible", the value is NaN,
+        and `occupancy` comes as close to meeting them as any.
 
     Examples
     --------
@@ -86,9 +102,14 @@ class Benchmark:
     residual_l1: float
     tolerance: float
     solver: str
+    method: str
     seconds: float
     model: Model
     reward: Reward
+    multipliers: dict[str, float] = field(default_factory=dict)
+    violations: dict[str, float] = field(default_factory=dict)
+    terms: tuple[certificate.Term, ...] = ()
+    conflict: Conflict | None = None
 
     def policy(self) -> Vector:
         """Return x(s,a) / sum_a x(s,a) for every pair, uniform in states that are never visited.
@@ -145,6 +166,8 @@ class Benchmark:
         return occupancy_frame(self.model, self.occupancy)
 
     def __repr__(self) -> str:
+        if self.conflict is not None:
+            return f"Benchmark(infeasible: {self.conflict})"
         return (
             f"Benchmark({self.status}: value={self.value:.9g}, dual_value={self.dual_value:.9g}, "
             f"gap={self.gap:.1e}, residual={self.residual:.1e}, {named_outcomes(self.model, self.outcomes)}"
@@ -152,7 +175,14 @@ class Benchmark:
         )
 
 
-def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bool | None = None) -> Benchmark:
+def solve(
+    model: Model,
+    reward: Reward,
+    tolerance: float = 1e-6,
+    *,
+    method: str | None = None,
+    progress: bool | None = None,
+) -> Benchmark:
     """Solve the offline program (P_M), and check the answer without the solver.
 
     Parameters
@@ -161,16 +191,22 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
         A communicating one.
     reward : Reward
         For as many outcomes as the model has. If it changes with time, the limit is solved for;
-        ``reward.at(t)`` is the one of time t.
+        ``reward.at(t)`` is the one of time t. For a `Constrained` one the constrained program is solved, whatever its
+        prices are; that of the penalised reward is the program of its `penalised`.
     tolerance : float
-        The gap, in units of g, up to which the status is "optimal".
+        The gap, in units of g, up to which the status is "optimal"; and what a constraint may be violated by.
+    method : {"columns", "program"}, optional
+        "columns" finds policies one by one and mixes them, which is linear in the size of the model; "program" gives all
+        pairs to a solver at once, which is as good for small models and better with about as many outcomes as states.
+        None: whichever is expected to be faster, and the other one if its answer fails the check.
     progress : bool, optional
         A line on stderr that says what is being done; by default on a terminal, when it takes longer than a second.
 
     Returns
     -------
     Benchmark
-        Look at its `status`: an answer that could not be certified is returned, and labelled so.
+        Look at its `status`: an answer that could not be certified is returned, and labelled so. Constraints that
+        cannot be met give the status "infeasible", with a proof that names those in conflict.
 
     Raises
     ------
@@ -198,10 +234,16 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
     best: Benchmark | None = None
     failures: list[str] = []
     with progress_display("offline program", wanted=progress) as display:
-        for method in methods(reward):
-            display.tell(f"solving the offline program ({method.__name__.removeprefix('by_')})")
+        if isinstance(reward, Constrained):
+            from equipoise.offline.constrained import solve_constrained
+
+            if method == COLUMNS:
+                raise ParameterError("method: with constraints it is 'program'; there are no columns for them")
+            return solve_constrained(model, reward, tolerance, began, display)
+        for way in ways(model, reward, method):
+            display.tell(f"solving the offline program ({way.__name__.removeprefix('by_')})")
             try:
-                claim = method(model, reward, max(tolerance / 10.0, _FINEST))
+                claim = way(model, reward, max(tolerance / 10.0, _FINEST))
             except SolverError as error:
                 failures.append(str(error))
                 continue
@@ -219,13 +261,15 @@ def solve(model: Model, reward: Reward, tolerance: float = 1e-6, *, progress: bo
 def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: float | None = None) -> Benchmark:
     """Recompute both bounds from what a solver claims, and say in the status whether they meet."""
     began = time.perf_counter() if began is None else began
+    # Columns are added until the gap is a tenth of the tolerance; a sweep of a large model is too dear for a nicer one.
+    margin = tolerance * (_COLUMN_MARGIN if claim.solver == COLUMNS else _MARGIN)
     primal = certificate.primal_point(model, reward, claim.occupancy)
     dual: certificate.Dual | None = None
     for theta in certificate.candidates(reward, primal, claim.thetas):
-        bound = certificate.dual_bound(model, reward, theta, claim.bias, primal, tolerance * _MARGIN)
+        bound = certificate.dual_bound(model, reward, theta, claim.bias, primal, margin)
         if dual is None or bound.value < dual.value:
             dual = bound
-        if dual.value - primal.value <= 2.0 * tolerance * _MARGIN:
+        if dual.value - primal.value <= 2.0 * margin:
             break
     assert dual is not None
     gap = dual.value - primal.value
@@ -244,6 +288,7 @@ def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: f
         residual_l1=primal.residual_l1,
         tolerance=tolerance,
         solver=claim.solver,
+        method=COLUMNS if claim.solver == COLUMNS else PROGRAM,
         seconds=time.perf_counter() - began,
         model=model,
         reward=reward,

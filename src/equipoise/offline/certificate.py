@@ -22,12 +22,19 @@ bounds what the residual may add to the value: that is `slack`. The other way ro
 can be carried from where there is too much to where there is too little in D steps on average, so there is
 a true occupancy whose value is at least g(Vx) - L |1_K| D |rho|_1 / 2.
 
+Several rewards at once. For weights c_i >= 0 and any theta_i, theta = sum_i c_i theta_i, adding up weak duality gives
+
+    sum_i c_i (g_i(Vx) - level_i) <= sum_i c_i (g_i*(theta_i) - level_i) + phi      for every occupancy x,
+
+each conjugate by itself: `split_bound`. That is how constraints are dealt with (`constrained`), one term each.
+
 "optimal" therefore means: dual_value - value is at most the tolerance, and neither the slack nor |rho|_1 is
 above it. All of this is floating-point arithmetic: it is exact up to rounding, about 1e-15 span(gamma).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -64,6 +71,27 @@ class Dual(NamedTuple):
     bias: Vector
     value: float
     sweeps: int
+
+
+class Term(NamedTuple):
+    """One of the rewards that a bound adds up.
+
+    Attributes
+    ----------
+    weight : float
+        At least 0.
+    reward : Reward
+        Concave.
+    theta : float array
+        Any vector: minus a supergradient of the reward where the bound is to be tight.
+    level : float
+        What is subtracted from the reward.
+    """
+
+    weight: float
+    reward: Reward
+    theta: Vector
+    level: float = 0.0
 
 
 def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, float]:
@@ -186,16 +214,54 @@ def dual_bound(
     >>> dual_bound(bandit(2), Quadratic([0.5, 0.5]), [0.0, 0.0]).value
     1.0
     """
-    theta = np.array(theta, dtype=np.float64)
+    return split_bound(model, [Term(1.0, reward, np.array(theta, dtype=np.float64))], bias, primal, margin)
+
+
+def split_bound(
+    model: Model,
+    terms: Sequence[Term],
+    bias: ArrayLike | None = None,
+    primal: Primal | None = None,
+    margin: float = SPAN,
+) -> Dual:
+    """An upper bound on the sum of weight (reward - level) over all occupancies, from any thetas.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+    terms : sequence of Term
+        What is added up.
+    bias, primal, margin
+        As for `dual_bound`.
+
+    Examples
+    --------
+    Two arms, one pays the first outcome and one the second: what the second reaches above 1/2, and the first above 3/4,
+    is together at most -1/4.
+
+    >>> from equipoise.models import bandit
+    >>> from equipoise.rewards import Linear
+    >>> first, second = Linear([1.0, 0.0]), Linear([0.0, 1.0])
+    >>> terms = [Term(1.0, first, -first.weights, 0.75), Term(1.0, second, -second.weights, 0.5)]
+    >>> split_bound(bandit(2), terms).value
+    -0.25
+    """
+    theta = np.zeros(model.n_outcomes)
+    total = 0.0
+    for term in terms:
+        conjugate = term.reward.conjugate(term.theta)
+        if primal is not None:
+            # g* is at least g(w) + theta.w at every w of the box; this matters where the conjugate is iterated for.
+            there = term.reward.value(primal.outcomes) + float(term.theta @ primal.outcomes)
+            conjugate = max(conjugate, there)
+        total += term.weight * (conjugate - term.level)
+        theta += term.weight * term.theta
     scores = np.ascontiguousarray(-(model.means @ theta))
-    enough, conjugate = -np.inf, reward.conjugate(theta)
-    if primal is not None:
-        # g* is at least g(w) + theta.w at every w of the box; this matters where the conjugate is iterated for.
-        conjugate = max(conjugate, primal.value + float(theta @ primal.outcomes))
-        enough = float(scores @ primal.occupancy) + margin
+    enough = -np.inf if primal is None else float(scores @ primal.occupancy) + margin
     start = None if bias is None else np.array(bias, dtype=np.float64)
     gain, gamma, sweeps = optimal_gain(model, scores, start, enough)
-    return Dual(theta, gain, gamma, conjugate + gain, sweeps)
+    return Dual(theta, gain, gamma, total + gain, sweeps)
 
 
 def candidates(reward: Reward, primal: Primal, thetas: tuple[Vector, ...]) -> list[Vector]:

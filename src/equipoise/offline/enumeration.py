@@ -10,10 +10,9 @@ from equipoise._compile import call_entry, kernel
 from equipoise._types import Index
 from equipoise.models.model import Model
 from equipoise.offline.elimination import eliminate
-from equipoise.rewards.base import Reward
+from equipoise.rewards.base import FOREVER, Reward
 
 TIE: Final = 1e-12  # relative: a policy replaces the best so far if it is better by more than that
-_FOREVER: Final = 2**62  # the time shown to rewards that change with it: their limit
 
 
 def best_by_enumeration(model: Model, reward: Reward) -> tuple[Index, int]:
@@ -22,7 +21,7 @@ def best_by_enumeration(model: Model, reward: Reward) -> tuple[Index, int]:
     pairs, best = np.array(model.first_pair[:-1]), np.empty(S, np.int64)
     root = enumerate_policies(
         model.first_pair, model.transition_first, model.transition_state, model.transition_probability, model.means,
-        reward.kernels.value.address, reward.params, _FOREVER, pairs, best,
+        reward.kernels.value.address, reward.params, FOREVER, pairs, best,
         np.empty((S, S), np.bool_), np.empty((S, S)), np.empty(S), np.empty(S, np.int64), np.empty(S, np.bool_),
         np.empty(model.n_outcomes), np.empty(1),
     )  # fmt: skip

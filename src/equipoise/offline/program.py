@@ -22,7 +22,7 @@ phi + gamma(s) - sum p gamma >= -theta.v(s,a): the multipliers are the phi and g
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,8 +34,8 @@ from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 
 _TIGHT: Final = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 400}
-_CLARABEL: Final[tuple[dict[str, Any], ...]] = (_TIGHT, {"max_iter": 400})
-_HIGHS: Final[tuple[dict[str, Any], ...]] = (
+CLARABEL: Final[tuple[dict[str, Any], ...]] = (_TIGHT, {"max_iter": 400})
+HIGHS: Final[tuple[dict[str, Any], ...]] = (
     {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     {},
 )
@@ -81,7 +81,7 @@ def methods(reward: Reward) -> list[Method]:
     """Return what to try for a reward, best first; the later ones are for when the check fails."""
     iterative = by_vertices if reward.smoothness is not None else by_cuts
     try:
-        _expression(reward)
+        expression_of(reward)
     except RewardError:
         return [iterative]
     if reward.piecewise_linear:
@@ -91,12 +91,12 @@ def methods(reward: Reward) -> list[Method]:
 
 def by_highs(model: Model, reward: Reward, tolerance: float) -> Claim:  # noqa: ARG001
     """Solve by HiGHS, for a piecewise linear reward."""
-    return by_cone(model, reward, "HIGHS", _HIGHS)
+    return by_cone(model, reward, "HIGHS", HIGHS)
 
 
 def by_clarabel(model: Model, reward: Reward, tolerance: float) -> Claim:  # noqa: ARG001
     """Solve by Clarabel."""
-    return by_cone(model, reward, "CLARABEL", _CLARABEL)
+    return by_cone(model, reward, "CLARABEL", CLARABEL)
 
 
 def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str, Any], ...]) -> Claim:
@@ -112,10 +112,35 @@ def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str,
     import cvxpy as cp
 
     x = cp.Variable(model.n_pairs, nonneg=True)
-    w, g = _expression(reward)
+    w, g = expression_of(reward)
     outcome = w == csr_array(model.means.T) @ x
     balance = flow_matrix(model) @ x == 0
     problem = cp.Problem(cp.Maximize(g), [outcome, balance, cp.sum(x) == 1])
+    occupancy, nu, gamma = solved(problem, solver, settings, (x, outcome, balance))
+    return Claim(occupancy, (-nu,), gamma, solver)
+
+
+def solved(problem: Any, solver: str, settings: tuple[dict[str, Any], ...], wanted: Sequence[Any]) -> list[Vector]:
+    """Solve a cvxpy problem with the first settings that the solver accepts.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        The problem.
+    solver : str
+        Its name for cvxpy.
+    settings : tuple of dict
+        To be tried in turn.
+    wanted : sequence of cvxpy variables and constraints
+        Whose values and multipliers are returned, as vectors.
+
+    Raises
+    ------
+    SolverError
+        When the solver gives no point under any of the settings.
+    """
+    import cvxpy as cp
+
     reason = ""
     for options in settings:
         try:
@@ -126,10 +151,9 @@ def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str,
             reason = f"{type(error).__name__}: {error}"
             continue
         reason = str(problem.status)
-        values = (x.value, outcome.dual_value, balance.dual_value)
+        values = [one.value if isinstance(one, cp.Variable) else one.dual_value for one in wanted]
         if all(value is not None and np.all(np.isfinite(value)) for value in values):
-            occupancy, nu, gamma = (np.array(value, dtype=np.float64).reshape(-1) for value in values)
-            return Claim(occupancy, (-nu,), gamma, solver)
+            return [np.array(value, dtype=np.float64).reshape(-1) for value in values]
     raise SolverError(f"{solver}: no solution of the offline program ({reason})")
 
 
@@ -142,51 +166,101 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
     w = _middle(model)
     bias = np.zeros(model.n_states)
     for _ in range(_ROUNDS):
-        slope = _gradient(reward, w)
+        slope = gradient_at(reward, w)
         x, bias, gain = polytope.best(model.means @ slope)
         if xs and gain - float(slope @ w) <= tolerance:
             break
         xs.append(x)
         points = np.vstack([points, model.means.T @ x])
         weights = np.append(weights, 0.0 if weights.size else 1.0)
-        weights = _pairwise(reward, points, weights, tolerance / 10.0)
+        weights = pairwise(reward, points, weights, tolerance / 10.0)
         keep = np.flatnonzero(weights > 0.0)
         xs, points, weights = [xs[i] for i in keep], points[keep], weights[keep]
         w = weights @ points
     occupancy = weights @ np.array(xs)
-    return Claim(occupancy, (-_gradient(reward, w),), bias, "Frank-Wolfe")
+    return Claim(occupancy, (-gradient_at(reward, w),), bias, "Frank-Wolfe")
 
 
 def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
     """Kelley's cutting planes, until the least tangent is within the tolerance of the best point found."""
+    planes = cutting_planes(model, [Planes(reward, 0.0, 1.0)], tolerance)
+    return Claim(planes.occupancy, (-planes.slopes[0],), planes.bias, "cutting planes")
+
+
+class Planes(NamedTuple):
+    """A concave function that is replaced by the least of its tangents: reward(w) - level >= share tau.
+
+    The number tau is what is maximised. With share 1 it is bounded by the function; with share 0 the function is a
+    constraint, and does not bound it.
+    """
+
+    reward: Reward
+    level: float
+    share: float
+
+
+class PlanesClaim(NamedTuple):
+    """What cutting planes say: an occupancy, a bias, and for each function a multiplier and that times a slope."""
+
+    occupancy: Vector
+    multipliers: Vector
+    slopes: list[Vector]
+    bias: Vector
+
+
+def cutting_planes(model: Model, functions: Sequence[Planes], tolerance: float) -> PlanesClaim:
+    """Maximise tau subject to concave functions of the average outcomes, by tangents at the solutions so far.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+    functions : sequence of Planes
+        At least one with share 1.
+    tolerance : float
+        It ends when tau exceeds the functions with share 1 by no more, and no constraint is violated by more.
+
+    Raises
+    ------
+    SolverError
+        When the linear program of the tangents has no solution: the constraints cannot be met.
+    """
     P, S = model.n_pairs, model.n_states
     equal = csr_array(vstack([_with_zeros(flow_matrix(model)), csr_array([[1.0] * P + [0.0]])]))
     right = np.append(np.zeros(S), 1.0)
     cost = np.append(np.zeros(P), -1.0)
+    of: list[int] = []
     slopes: list[Vector] = []
     rows: list[Vector] = []
     levels: list[float] = []
     w = _middle(model)
-    best, occupancy, theta, bias = -np.inf, None, np.zeros(model.n_outcomes), np.zeros(S)
+    best, occupancy, multipliers, bias = (-np.inf, -np.inf), None, np.zeros(0), np.zeros(S)
     for _ in range(_ROUNDS):
-        slope = _gradient(reward, w)
-        slopes.append(slope)
-        rows.append(np.append(-(model.means @ slope), 1.0))
-        levels.append(reward.value(w) - float(slope @ w))
+        for i, one in enumerate(functions):
+            slope = gradient_at(one.reward, w)
+            of.append(i)
+            slopes.append(slope)
+            rows.append(np.append(-(model.means @ slope), one.share))
+            levels.append(one.reward.value(w) - float(slope @ w) - one.level)
         relaxed = linear_program(cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)])
         if relaxed.status != 0:
             raise SolverError(f"HiGHS: the cutting-plane program was not solved ({relaxed.message})")
         x = np.maximum(relaxed.x[:P], 0.0)
         w = np.clip(model.means.T @ x / x.sum(), 0.0, 1.0)
-        theta = np.array(relaxed.ineqlin.marginals) @ np.array(slopes)  # marginals are minus the multipliers
+        multipliers = -np.array(relaxed.ineqlin.marginals)
         bias = -np.array(relaxed.eqlin.marginals[:S])
-        value = reward.value(w)
-        if value > best:
-            best, occupancy = value, x
-        if float(relaxed.x[P]) - best <= tolerance:
+        left = [(one.reward.value(w) - one.level, one.share) for one in functions]
+        lacking = min((value for value, share in left if share == 0.0), default=0.0)
+        merit = (min(0.0, lacking + tolerance), min(value for value, share in left if share > 0.0))
+        if merit > best:
+            best, occupancy = merit, x
+        if best[0] == 0.0 and float(relaxed.x[P]) - best[1] <= tolerance:
             break
     assert occupancy is not None
-    return Claim(occupancy, (theta,), bias, "cutting planes")
+    place, weighted = np.array(of), multipliers[:, None] * np.array(slopes)
+    sums = [weighted[place == i].sum(axis=0) for i in range(len(functions))]
+    totals = np.array([multipliers[place == i].sum() for i in range(len(functions))])
+    return PlanesClaim(occupancy, totals, sums, bias)
 
 
 class _Polytope:
@@ -212,12 +286,12 @@ def best_vertex(model: Model, scores: Vector) -> tuple[Vector, Vector]:
     return x, bias
 
 
-def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
+def pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
     """Maximise g over the hull of `points`: move weight from the worst point in use to the best one."""
     weights = weights.copy()
     for _ in range(_INNER_STEPS):
         w = weights @ points
-        scores = points @ _gradient(reward, w)
+        scores = points @ gradient_at(reward, w)
         used = np.flatnonzero(weights > 0.0)
         to, away = int(np.argmax(scores)), int(used[np.argmin(scores[used])])
         if scores[to] - float(weights @ scores) <= tolerance or to == away:
@@ -232,19 +306,19 @@ def _pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float)
 
 
 def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -> float:
-    if float(_gradient(reward, w + longest * direction) @ direction) >= 0.0:
+    if float(gradient_at(reward, w + longest * direction) @ direction) >= 0.0:
         return longest
     low, high = 0.0, longest
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        if float(_gradient(reward, w + middle * direction) @ direction) > 0.0:
+        if float(gradient_at(reward, w + middle * direction) @ direction) > 0.0:
             low = middle
         else:
             high = middle
     return 0.5 * (low + high)
 
 
-def _gradient(reward: Reward, w: Vector) -> Vector:
+def gradient_at(reward: Reward, w: Vector) -> Vector:
     return reward.gradient(np.clip(w, 0.0, 1.0))
 
 
@@ -259,7 +333,7 @@ def _with_zeros(matrix: csr_array) -> csr_array:
     return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(rows, columns + 1))
 
 
-def _expression(reward: Reward) -> tuple[Any, Any]:
+def expression_of(reward: Reward) -> tuple[Any, Any]:
     """Return a cvxpy vector w and g(w), or raise a `RewardError`."""
     import cvxpy as cp
 

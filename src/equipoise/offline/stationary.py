@@ -40,6 +40,7 @@ from equipoise.offline.chains import long_run
 from equipoise.offline.deterministic import DUST, Deterministic, best_deterministic
 from equipoise.offline.policies import led_to, policy_of, value_of
 from equipoise.rewards.base import Reward
+from equipoise.rewards.constrained import Constrained
 
 
 @final
@@ -166,6 +167,10 @@ def best_stationary(
     [0.893, 0.999, 1.0]
     """
     limit = counted(limit, "limit", 0, error=ParameterError)
+    if isinstance(reward, Constrained):
+        raise ParameterError(
+            "reward: it has constraints; give its .penalised, or follow the policy of solve's occupancy"
+        )
     best = solve(model, reward, tolerance) if benchmark is None else benchmark
     if best.model is not model:
         raise ParameterError("benchmark: it was made for another model")

@@ -6,13 +6,22 @@ from equipoise.oracles.doubling import Doubling
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
-from equipoise.oracles.mirror_maps import Box, CrossPolytope, EuclideanBall, MirrorMap, SignedSimplex, SlackSimplex
+from equipoise.oracles.mirror_maps import (
+    Box,
+    CrossPolytope,
+    EntropicMap,
+    EuclideanBall,
+    MirrorMap,
+    SignedSimplex,
+    SlackSimplex,
+)
 from equipoise.oracles.theory import OracleTheory
 
 __all__ = [
     "Box",
     "CrossPolytope",
     "Doubling",
+    "EntropicMap",
     "EuclideanBall",
     "FrankWolfe",
     "MirrorMap",

@@ -212,8 +212,16 @@ class Box(MirrorMap):
         return np.array([reward.lipschitz, eta])
 
 
-class _Entropic(MirrorMap):
-    """Negative entropy over the vertices of a simplex; multiplicative weights."""
+class EntropicMap(MirrorMap):
+    """Negative entropy over the vertices of a simplex; multiplicative weights.
+
+    A map of this kind says which simplex, and nothing else.
+
+    Examples
+    --------
+    >>> issubclass(SignedSimplex, EntropicMap)
+    True
+    """
 
     norm = math.inf
     step = _on_the_simplex
@@ -253,7 +261,7 @@ class _Entropic(MirrorMap):
 
 
 @final
-class SignedSimplex(_Entropic):
+class SignedSimplex(EntropicMap):
     """F_inf with the sign put right: theta = -L times softmax weights.
 
     For rewards whose supergradients are non-negative and sum to L, such as `BottomSum`.
@@ -278,7 +286,7 @@ class SignedSimplex(_Entropic):
 
 
 @final
-class SlackSimplex(_Entropic):
+class SlackSimplex(EntropicMap):
     """Multiplicative weights with a slack coordinate, for supergradients that may be shorter than L.
 
     This is what `Knapsack` needs: its first component is fixed, and the prices of the resources sum to at
@@ -307,7 +315,7 @@ class SlackSimplex(_Entropic):
 
 
 @final
-class CrossPolytope(_Entropic):
+class CrossPolytope(EntropicMap):
     """Multiplicative weights on +-L e_k, the whole dual ball of the infinity norm: fits any such reward.
 
     Examples

@@ -46,10 +46,10 @@ from equipoise.oracles.base import Oracle
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
-from equipoise.oracles.mirror_maps import Box, EuclideanBall
+from equipoise.oracles.mirror_maps import Box, EntropicMap, EuclideanBall
 from equipoise.paper.findings import Finding
 from equipoise.paper.random_cases import ADVERSARY, Case
-from equipoise.rewards.base import Reward, Vertices
+from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
 
 _ROUNDING: Final = 1e-9  # relative: sums of a few thousand numbers, in another order
@@ -222,8 +222,9 @@ def _mirrored(reward: Reward, oracle: TunedMirrorDescent, total: Vector) -> Vect
     if isinstance(mirror, Box):
         clipped: Vector = np.clip(-rate * total, -L, L)
         return clipped
-    simplex: Vertices = mirror.vertices(reward)  # type: ignore[attr-defined]
-    base, coordinate, scale = simplex
+    if not isinstance(mirror, EntropicMap):
+        raise ParameterError(f"mirror_map: got {mirror!r}; its formula is not among the three")
+    base, coordinate, scale = mirror.vertices(reward)
     slopes: Vector = (rate / np.abs(scale).max() ** 2) * total[:, coordinate] * scale
     weights = np.exp(slopes - slopes.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)

@@ -9,7 +9,7 @@ import numpy as np
 from equipoise._types import Vector
 from equipoise.confidence.region import Region
 from equipoise.models.model import Space
-from equipoise.planning.evi import Plan, extended_value_iteration, plan_over_laws
+from equipoise.planning.evi import SWEEP_LIMIT, Plan, last_plan, plan_over_laws
 from equipoise.planning.law_response import law_response
 from equipoise.planning.laws import LawWork
 from equipoise.planning.response import Response, response
@@ -36,8 +36,16 @@ class Belief(NamedTuple):
     work: LawWork | None
 
 
-def believed(space: Space, region: Region, theta: Vector, tolerance: float, relaxation: float, bias: Vector) -> Belief:
-    """Plan for (-theta).v over a region.
+def believed(
+    space: Space,
+    region: Region,
+    theta: Vector,
+    tolerance: float,
+    relaxation: float,
+    bias: Vector,
+    limit: int = SWEEP_LIMIT,
+) -> Belief:
+    """Plan for (-theta).v over a region. If the sweeps run out, the span of the plan is above the tolerance.
 
     Parameters
     ----------
@@ -51,11 +59,13 @@ def believed(space: Space, region: Region, theta: Vector, tolerance: float, rela
         Of the planner.
     bias : float array
         Where it starts.
+    limit : int
+        Sweeps at most.
     """
     if space.laws is not None:
         laws = space.laws.arrays
-        plan, work = plan_over_laws(space.first_pair, laws, region, theta, tolerance, relaxation, bias)
+        plan, work = plan_over_laws(space.first_pair, laws, region, theta, tolerance, relaxation, bias, limit)
         return Belief(theta, plan, law_response(space.first_pair, laws, region, theta, plan, work), work)
     optimistic = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1)
-    plan = extended_value_iteration(space.first_pair, region, optimistic, tolerance, relaxation=relaxation, bias=bias)
+    plan = last_plan(space.first_pair, region, optimistic, tolerance, limit=limit, relaxation=relaxation, bias=bias)
     return Belief(theta, plan, response(space.first_pair, region, theta, plan.bias, plan.policy), None)

@@ -92,7 +92,7 @@ class Plan(NamedTuple):
     bias : float array, one entry a state
         The value before the last sweep.
     span : float
-        Of the last difference; at most the tolerance.
+        Of the last difference; at most the tolerance, unless the sweeps ran out.
     sweeps : int
         How many it took.
 
@@ -118,9 +118,8 @@ class Plan(NamedTuple):
     sweeps: int
 
 
-def not_converged(buffers: Workspace, limit: int, relaxation: float) -> ConvergenceError:
+def not_converged(span: float, limit: int, relaxation: float) -> ConvergenceError:
     """The error of a planner that gave up, with the span that it had reached."""
-    span = float(buffers.certificate["span"][0])
     if not 0.0 <= span < np.inf:
         return ConvergenceError("extended value iteration: a reward, a bound or a bias is not a finite number")
     hint = "" if relaxation < 1 else ", or use a relaxation below 1 if the model is periodic"
@@ -158,6 +157,11 @@ def extended_value_iteration(
     bias : array of float, optional
         Where to start; zero, as in the paper, by default.
 
+    Raises
+    ------
+    ConvergenceError
+        When the limit is reached before the tolerance is.
+
     Examples
     --------
     Two states, one action each, going round: the gain is the mean of the two rewards.
@@ -171,6 +175,49 @@ def extended_value_iteration(
     >>> plan = extended_value_iteration([0, 1, 2], region, [1.0, 0.0], 1e-9, relaxation=0.5)
     >>> round(plan.gain, 6), plan.bias.round(6).tolist()
     (0.5, [0.5, 0.0])
+    """
+    plan = last_plan(first_pair, region, reward, tolerance, limit=limit, relaxation=relaxation, bias=bias)
+    if plan.span > tolerance:
+        raise not_converged(plan.span, limit, relaxation)
+    return plan
+
+
+def last_plan(
+    first_pair: ArrayLike,
+    region: Region,
+    reward: ArrayLike,
+    tolerance: float,
+    *,
+    limit: int = SWEEP_LIMIT,
+    relaxation: float = 1.0,
+    bias: ArrayLike | None = None,
+) -> Plan:
+    """As `extended_value_iteration`, but if the sweeps run out, the plan of the last one is returned.
+
+    Its span is then above the tolerance. Its gain is an upper bound all the same, as that of every sweep is, and may be
+    too large by as much as the span.
+
+    Parameters
+    ----------
+    first_pair, region, reward, tolerance, limit, relaxation, bias
+        As for `extended_value_iteration`.
+
+    Raises
+    ------
+    ConvergenceError
+        When a reward, a bound or a bias is not a finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> region = Region(
+    ...     first=np.array([0, 1, 2]), successor=np.array([1, 0]),
+    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), rest_sum=np.ones(2), radius=np.zeros(2),
+    ...     v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
+    ... )
+    >>> plan = last_plan([0, 1, 2], region, [1.0, 0.0], 1e-9, limit=3)  # going round, it never converges
+    >>> plan.gain, plan.span, plan.sweeps
+    (1.0, 1.0, 3)
     """
     pairs = _vector(first_pair, "first_pair", np.int64)
     if pairs.size < 2 or pairs[0] != 0 or np.any(np.diff(pairs) < 1):
@@ -189,10 +236,8 @@ def extended_value_iteration(
     own = Region._make(np.array(part) for part in region)
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
-    if not iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers):
-        raise not_converged(buffers, limit, relaxation)
-    gain, span, sweeps = buffers.certificate[0].item()
-    return Plan(policy, gain, start, span, sweeps)
+    iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers)
+    return _plan_in(buffers, policy, start, limit, relaxation)
 
 
 def plan_over_laws(
@@ -203,8 +248,11 @@ def plan_over_laws(
     tolerance: float,
     relaxation: float,
     bias: NDArray[np.float64],
+    limit: int = SWEEP_LIMIT,
 ) -> tuple[Plan, LawWork]:
     """Plan optimistically over the laws of known mechanics, with what the planner made of it on the way.
+
+    As with `last_plan`, the span of the plan may be above the tolerance if the limit was reached.
 
     Parameters
     ----------
@@ -220,16 +268,26 @@ def plan_over_laws(
         As for `extended_value_iteration`.
     bias : float array
         Where to start.
+    limit : int
+        Sweeps at most.
     """
     policy = np.zeros(first_pair.size - 1, dtype=np.int64)
     start, reward = bias.copy(), np.zeros(laws.rows.shape[0])
     buffers = workspace(first_pair.size - 1, laws)
     _prepare_laws(laws, theta, region, buffers, reward)
-    if not iterate(laws, first_pair, region, reward, tolerance, SWEEP_LIMIT, relaxation, start, policy, buffers):
-        raise not_converged(buffers, SWEEP_LIMIT, relaxation)
+    iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, start, policy, buffers)
     assert buffers.laws is not None
+    return _plan_in(buffers, policy, start, limit, relaxation), buffers.laws
+
+
+def _plan_in(
+    buffers: Workspace, policy: NDArray[np.int64], bias: NDArray[np.float64], limit: int, relaxation: float
+) -> Plan:
+    """What the last sweep left, if it left numbers."""
     gain, span, sweeps = buffers.certificate[0].item()
-    return Plan(policy, gain, start, span, sweeps), buffers.laws
+    if not 0.0 <= span < np.inf:
+        raise not_converged(span, limit, relaxation)
+    return Plan(policy, gain, bias, span, sweeps)
 
 
 @kernel

@@ -261,6 +261,8 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
             return True
         if not largest - smallest < np.inf or largest < smallest:
             return False  # a reward, a bound or a bias is not finite: more sweeps would not converge either
+        if count == limit:
+            return False
         base = np.inf
         for s in range(n_states):
             u[s] += relaxation * (u_next[s] - u[s])

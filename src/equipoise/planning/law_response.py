@@ -8,58 +8,16 @@ which the planner maximises, and the gain bounds what it earns.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from equipoise._types import Index, Vector
 from equipoise.confidence.region import Region
+from equipoise.models.laws.flow import flow
 from equipoise.models.laws.laws import LawArrays
 from equipoise.planning.evi import Plan
 from equipoise.planning.laws import LawWork
 from equipoise.planning.response import Response, long_run
-
-
-class Flow(NamedTuple):
-    """Where the mass of each state's pair goes, if every node shares it out by a distribution of its own.
-
-    Attributes
-    ----------
-    leaves : sparse array, states by leaves
-        What arrives at each leaf.
-    nodes : sparse array, states by nodes
-        What passes through each node.
-    """
-
-    leaves: csr_array
-    nodes: csr_array
-
-
-def flow(laws: LawArrays, roots: Index, shares: Vector) -> Flow:
-    """Send a mass of one from each root down the graph.
-
-    Parameters
-    ----------
-    laws : LawArrays
-        The graph.
-    roots : int array, one a state
-        Where it begins.
-    shares : float array, as long as `laws.child`
-        Which part of what passes a node goes to each child.
-    """
-    n_leaves, n_nodes, n = laws.leaf_next.size, laws.node_law.size, roots.size
-    places = n_leaves + n_nodes
-    down = csr_array((shares, laws.child, laws.node_first), shape=(n_nodes, places))
-    here = csr_array((np.ones(n), (np.arange(n), roots)), shape=(n, places))
-    leaves, nodes = csr_array((n, n_leaves)), csr_array((n, n_nodes))
-    while here.nnz:
-        leaves = leaves + here[:, :n_leaves]
-        passing = csr_array(here[:, n_leaves:])
-        nodes = nodes + passing
-        here = csr_array(passing @ down)
-        here.eliminate_zeros()
-    return Flow(csr_array(leaves), csr_array(nodes))
 
 
 def law_response(

@@ -24,6 +24,7 @@
 | `Within` | one of them on a box, with its tangents beyond | that one's | as that |
 
 `Constraint`, and its makers `at_least` and `at_most`, say what `Constrained` has to meet.
+`Goals` makes one of them from goals for averages and for shares, such as the share of patients that are seen in time.
 """
 
 from equipoise.rewards.affine import Affine
@@ -38,6 +39,7 @@ from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.expressions.converting import from_cvxpy
 from equipoise.rewards.expressions.expression import Expression
 from equipoise.rewards.generalised_gini import GeneralisedGini
+from equipoise.rewards.goals import Goals
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.rewards.linear import Linear
 from equipoise.rewards.minimum import Minimum
@@ -61,6 +63,7 @@ __all__ = [
     "Entropy",
     "Expression",
     "GeneralisedGini",
+    "Goals",
     "Knapsack",
     "Linear",
     "Minimum",

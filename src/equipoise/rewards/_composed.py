@@ -17,7 +17,6 @@ The conjugate of a whole has in general no closed form; then its maximiser is it
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ import numpy as np
 from numba import carray
 
 from equipoise._compile import call_address, entry, inlined, pointer_at
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
 from equipoise.rewards.base import Reward, Vertices, checked_vector
@@ -213,7 +212,7 @@ def simplex_of(part: Reward) -> Vertices | None:
 
 
 def simplex_from_zero(part: Reward) -> Vertices | None:
-    """The same with the base zero, if one is known: weights w lie on the simplex of the vertices sign(w_k) |w|_1 e_k."""
+    """The same with the base zero, if one is known: weights w are a mixture of the vertices sign(w_k) |w|_1 e_k."""
     simplex = simplex_of(part)
     if simplex is None or not simplex.base.any():
         return simplex
@@ -224,14 +223,9 @@ def simplex_from_zero(part: Reward) -> Vertices | None:
     return Vertices(np.zeros(part.n_outcomes), where, total * np.sign(simplex.base[where]))
 
 
-def merged(base: Vector, coordinates: Sequence[Vector], scales: Sequence[Vector]) -> Vertices:
+def merged(base: Vector, coordinates: Sequence[Index], scales: Sequence[Vector]) -> Vertices:
     """A simplex with all these vertices, each of them once."""
     both = np.column_stack([np.concatenate(coordinates), np.concatenate(scales)]).astype(np.float64)
     both[both[:, 1] == 0.0, 0] = 0.0  # slack is slack, whatever its coordinate
     once = np.unique(both, axis=0)
     return Vertices(base, once[:, 0].astype(np.int64), np.ascontiguousarray(once[:, 1]))
-
-
-def entropic(norm: float) -> bool:
-    """Whether oracles for this norm use a simplex of supergradients."""
-    return norm == math.inf

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from equipoise.rewards.affine import Affine
 
 __all__ = [
+    "FOREVER",
     "Reward",
     "RewardKernels",
     "Vertices",
@@ -291,7 +292,8 @@ class Reward(Component, abc.ABC):
 
         A reward that is a sum of functions of one outcome each is taken at its sharp constant on the box; one that is
         made of others has its parts taken. Any other comes back as it is: `BottomSum`, `GeneralisedGini`, `Knapsack`
-        and the distances are as steep everywhere as anywhere, and of a `Custom` one nothing is known but what it says.
+        and the Euclidean distance are steepest nearly everywhere, and of a `Custom` one nothing is known but what it
+        says.
 
         Parameters
         ----------
@@ -353,15 +355,15 @@ class Reward(Component, abc.ABC):
 
     def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
         out = np.empty(size)
-        invoke(kernel.address, _FOREVER, self._vector(x, name), self.params, out)
+        invoke(kernel.address, FOREVER, self._vector(x, name), self.params, out)
         return out
 
     def _vector(self, x: ArrayLike, name: str) -> Vector:
         return checked_vector(x, name, self.n_outcomes)
 
 
-# The time shown to kernels when there is none; a reward that changes with time is read through `at`.
-_FOREVER = 2**62
+FOREVER: Final = 2**62
+"""The time shown to kernels when there is none: a reward that changes with time is its limit then."""
 
 
 def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:

@@ -4,12 +4,13 @@ An agent maximises a concave function and knows no constraints. It is given the 
 
     g(w) - sum_j price_j phi(level_j - h_j(w)),
 
-phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all h_j
-are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and has no use for the prices.
+phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all
+h_j are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and has no use for the
+prices.
 
-Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every average w
-that the world allows has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If what
-the agent reached is w, and opt less the penalised reward of w is rho, then
+Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every average
+w that the world allows has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If
+what the agent reached is w, and opt less the penalised reward of w is rho, then
 
     opt - g(w) <= rho      and      sum_j price_j phi(s_j) - lambda_j s_j <= rho.
 
@@ -23,8 +24,8 @@ smoothing: the penalty is exact. With smoothing, the constraint j is violated by
 
 How to have a price above the multipliers without the model. If some policy meets every constraint with `slack` to
 spare, then slack sum_j lambda_j <= opt - g(that policy) <= L ||1_K||: `exact_price`. With a model at hand `solve` gives
-the multipliers; twice the largest is a good price. A price that is higher than necessary makes L and beta larger, and so
-learning slower; it never makes the answer wrong.
+the multipliers; twice the largest is a good price. A price that is higher than necessary makes L and beta larger, and
+so learning slower; it never makes the answer wrong.
 
 A certificate of an agent (`Certificate`) bounds the optimum of the penalised reward, which is at least opt: what is
 lost of g is at most what it says, and what is violated at most is `violation_at_most` of that.
@@ -33,7 +34,7 @@ lost of g is at most what it says, and what is violated at most is `violation_at
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +51,8 @@ from equipoise.rewards.sum import Sum
 if TYPE_CHECKING:
     import cvxpy
 
+_SMOOTHING: Final = 0.01
+
 
 @final
 class Constrained(Reward):
@@ -65,8 +68,10 @@ class Constrained(Reward):
         What a unit of each violation costs an agent, in units of g: one number for all constraints, or one for each.
         The penalty is exact if it is above the multipliers of the constrained problem; see `exact_price`. `solve` does
         not use it.
-    smoothing : float
-        mu: violations below it cost less, by their square. 0 for the plain penalty, which is not smooth.
+    smoothing : float, optional
+        mu: violations below it cost less, by their square, and what `violation_at_most` says remains at the optimum. 0
+        for the plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth, which is where it
+        helps: the Frank-Wolfe oracle then applies, which needs no conjugate; else 0.
     norm : float, optional
         As for `Sum`.
 
@@ -80,13 +85,13 @@ class Constrained(Reward):
     As much as possible of the first outcome, with at least 0.25 of the second.
 
     >>> from equipoise.rewards import Linear, at_least
-    >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=2.0)
+    >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=2.0, smoothing=0.0)
     >>> goal.value([0.75, 0.25]), goal.value([1.0, 0.0]), goal.violations([1.0, 0.0]).tolist()
     (0.75, 0.5, [0.25])
     >>> import equipoise as eq
     >>> best = eq.solve(eq.models.bandit(2), goal)
-    >>> round(best.value, 6), best.multipliers
-    (0.75, {'rest at least 0.25': 1.0})
+    >>> round(best.value, 6), best.multipliers, goal.is_exact(best.multipliers)
+    (0.75, {'rest at least 0.25': 1.0}, True)
     """
 
     def __init__(
@@ -94,7 +99,7 @@ class Constrained(Reward):
         reward: Reward,
         constraints: Sequence[Constraint],
         price: ArrayLike | None = None,
-        smoothing: float = 0.0,
+        smoothing: float | None = None,
         norm: float | None = None,
     ) -> None:
         self.reward = fixed_reward(reward, "reward")
@@ -102,6 +107,9 @@ class Constrained(Reward):
             raise RewardError("reward: it has constraints already; give all of them in one list")
         self.constraints = _checked_constraints(constraints, reward.n_outcomes)
         self._price = _checked_price(price, len(self.constraints))
+        if smoothing is None:
+            parts = [reward, *(one.function for one in self.constraints)]
+            smoothing = _SMOOTHING if all(part.smoothness is not None for part in parts) else 0.0
         shortfalls = [Shortfall(one.function, one.at_least, smoothing) for one in self.constraints]
         self.smoothing = shortfalls[0].smoothing
         self._penalised = Sum([reward, *shortfalls], [1.0, *self._price], norm)
@@ -127,6 +135,11 @@ class Constrained(Reward):
     def objective(self) -> Reward:
         """The reward without the penalty: what values and regrets are told in."""
         return self.reward
+
+    @property
+    def penalised(self) -> Sum:
+        """What an agent maximises, as a sum of the reward and the shortfalls; to `solve` it is a reward like others."""
+        return self._penalised
 
     @property
     def params(self) -> Vector:  # type: ignore[override]
@@ -187,7 +200,7 @@ class Constrained(Reward):
         Examples
         --------
         >>> from equipoise.rewards import Linear, at_least
-        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=3.0)
+        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=3.0, smoothing=0.0)
         >>> goal.violation_at_most({"rest at least 0.25": 1.0}, regret=0.5)
         {'rest at least 0.25': 0.25}
         """
@@ -310,18 +323,17 @@ def _checked_constraints(constraints: object, n_outcomes: int) -> tuple[Constrai
     names = names_of(constraints)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise RewardError(
-            f"constraints[{len(names) - 1 - names[::-1].index(twice[0])}]: a second one called {twice[0]!r}"
-        )
+        last = len(names) - 1 - names[::-1].index(twice[0])
+        raise RewardError(f"constraints[{last}]: a second one called {twice[0]!r}; names must differ")
     return tuple(constraints)
 
 
 def _checked_price(price: ArrayLike | None, size: int) -> Vector:
     if price is None:
         raise RewardError(
-            "price: it is missing; a number above the multipliers of the constraints is needed. If some policy meets all "
-            "of them with some slack, exact_price(reward, slack) is one; with a model, even a rough one, twice the "
-            "largest multiplier that solve finds is a good one (solve itself takes any price)"
+            "price: it is missing; a number above the multipliers of the constraints is needed. If some policy meets "
+            "all of them with some slack, exact_price(reward, slack) is one; with a model, even a rough one, twice "
+            "the largest multiplier that solve finds is a good one (solve itself takes any price)"
         )
     try:
         given = np.array(price, dtype=np.float64)

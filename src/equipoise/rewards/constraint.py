@@ -1,8 +1,8 @@
 """h(w) >= level: something that the average outcomes have to meet, for a concave h; for `Constrained`.
 
-The set of the w that meet it is convex. Any reward serves as h: `Linear` for a service level or a cost, `BottomSum` for a
-floor that every outcome must reach, `TargetDistance` for several targets at once, `Entropy` for diversity, a sum of
-squares that must stay small as minus a `Quadratic`, and `reward.of(matrix)` for sums, differences and shares.
+The set of the w that meet it is convex. Any reward serves as h: `Linear` for a service level or a cost, `BottomSum` for
+a floor that every outcome must reach, `TargetDistance` for several targets at once, `Entropy` for diversity,
+`Quadratic` for a sum of squares that must stay small, and `reward.of(matrix)` for sums, differences and shares.
 
 `at_least` and `at_most` make the most common one: the average of one outcome has to reach a level, or to stay below it.
 """

@@ -2,8 +2,8 @@
 
 A supergradient is that of the part that is smallest, the first of them; all lie in the hull of those of the parts. So L
 is the largest of the parts' constants in one norm, see `Sum`. It is not smooth, unless there is one part only.
-If every part states a simplex of its supergradients in the infinity norm, and with the same base, the simplex of all
-their vertices holds them; weights of a linear part are mixtures of vertices with the base zero.
+If every part states a simplex of its supergradients with the base zero, the simplex of all their vertices holds them;
+the weights of a linear part are such a mixture.
 
 The conjugate is iterated for, see `_composed`.
 """
@@ -21,7 +21,6 @@ from equipoise._types import Vector
 from equipoise.rewards._composed import (
     Composed,
     common_norm,
-    entropic,
     fixed_rewards,
     iterated_argmax,
     lipschitz_in,
@@ -98,7 +97,7 @@ class Minimum(Composed):
         self.lipschitz = max(lipschitz_in(part, self.norm) for part in self.rewards)
         self.smoothness = smoothness_in(self.rewards[0], self.norm) if len(self.rewards) == 1 else None
         self.piecewise_linear = all(part.piecewise_linear for part in self.rewards)
-        self.vertices = self._simplex() if entropic(self.norm) else None
+        self.vertices = self._simplex()
 
     @property
     def parts(self) -> tuple[Reward, ...]:

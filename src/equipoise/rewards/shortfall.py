@@ -5,8 +5,8 @@ function, from below within mu/2:
 
     phi(s) = 0  for s <= 0,      s^2 / (2 mu)  for 0 <= s <= mu,      s - mu/2  for s >= mu.
 
-It is convex and does not decrease, so -phi(level - h) is concave. With phi' = min(1, max(0, s) / mu), a supergradient is
-phi'(level - h(w)) times that of h. L is that of h; the gradient changes by at most beta_h + L_h^2 / mu, as phi' lies
+It is convex and does not decrease, so -phi(level - h) is concave. With phi' = min(1, max(0, s) / mu), a supergradient
+is phi'(level - h(w)) times that of h. L is that of h; the gradient changes by at most beta_h + L_h^2 / mu, as phi' lies
 in [0, 1] and changes by 1/mu. It states a simplex of supergradients if h does, with a slack vertex more.
 
 This is the penalty for a constraint h(w) >= level, see `Constrained`. The conjugate is iterated for.
@@ -25,7 +25,6 @@ from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards._composed import (
     Composed,
-    entropic,
     fixed_reward,
     iterated_argmax,
     merged,
@@ -115,7 +114,7 @@ class Shortfall(Composed):
         if self.smoothing > 0.0 and function.smoothness is not None:
             self.smoothness = function.smoothness + function.lipschitz**2 / self.smoothing
         self.piecewise_linear = function.piecewise_linear and self.smoothing == 0.0
-        self.vertices = self._simplex() if entropic(self.norm) else None
+        self.vertices = self._simplex()
 
     @property
     def parts(self) -> tuple[Reward, ...]:

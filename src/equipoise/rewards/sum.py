@@ -1,13 +1,13 @@
 """Sum over i of c_i g_i(w), c_i > 0: several goals at once, each with what it is worth.
 
 A supergradient is the sum of c_i times those of the parts. The constants are those of the parts added up, after they
-are put into one norm (see `norms.stretch`): the one that all parts have, or the Euclidean one if they differ, or the one
-that is asked for. They are upper bounds. g is smooth if all parts are, piecewise linear if all are. If every part states
-a simplex of its supergradients in the infinity norm, base_i + sum_j lambda_j scale_ij e_c(ij), the sum lies in
+are put into one norm (see `norms.stretch`): the one that all parts have, or the Euclidean one if they differ, or the
+one that is asked for. They are upper bounds. g is smooth if all parts are, piecewise linear if all are. If every part
+states a simplex of its supergradients, base_i + sum_j lambda_ij scale_ij e_c(ij), the sum lies in
 
-    sum_i c_i base_i  +  the simplex of the vertices  M (scale_ij / M_i) e_c(ij),   M_i = max_j |scale_ij|,  M = sum c_i M_i,
+    sum_i c_i base_i  +  the simplex of the vertices  (M / M_i) scale_ij e_c(ij),
 
-with the weights (c_i M_i / M) lambda_ij.
+M_i = max_j |scale_ij|, M = sum_i c_i M_i, with the weights (c_i M_i / M) lambda_ij.
 
 The conjugate is exact where all parts but one are linear: with their weights c, that of c_1 g_1(w) + c.w has its
 maximiser at that of g_1 for (theta + c) / c_1. Otherwise it is iterated for (`_composed`).
@@ -28,7 +28,6 @@ from equipoise.rewards._composed import (
     ON_STACK,
     Composed,
     common_norm,
-    entropic,
     fixed_rewards,
     iterated_argmax,
     lipschitz_in,
@@ -130,7 +129,7 @@ class Sum(Composed):
         self.smoothness = float(sum(known)) if len(known) == len(bends) else None
         self.piecewise_linear = all(part.piecewise_linear for part in self.rewards)
         self.separable = all(part.separable for part in self.rewards)
-        self.vertices = self._simplex() if entropic(self.norm) else None
+        self.vertices = self._simplex()
         curved = [i for i, part in enumerate(self.rewards) if not isinstance(part, Linear)] or [0]
         self._curved = curved[0]
         self.exact_conjugate = len(curved) == 1 and self.rewards[self._curved].exact_conjugate

@@ -8,13 +8,13 @@ threshold Q = L then never ends an episode. For g(w) = sum_k g_k(w_k), with the 
     s_k = g_k'(low_k) where w_k < low_k,      g_k'(high_k) where w_k > high_k.
 
 h is g on the box and its tangent beyond, coordinate by coordinate: concave, at least g everywhere, and as smooth as g.
-No supergradient is longer than the one with the entries max(|g_k'(low_k)|, |g_k'(high_k)|), and the dual norm of that is L:
-the sharp constant of g on the box. The maximiser of the conjugate is exact as well: 0 where g_k'(low_k) + theta_k < 0,
-1 where g_k'(high_k) + theta_k > 0, and that of g, moved into the box, elsewhere.
+No supergradient is longer than the one with the entries max(|g_k'(low_k)|, |g_k'(high_k)|), and the dual norm of that
+is L: the sharp constant of g on the box. The maximiser of the conjugate is exact as well: 0 where g_k'(low_k) + theta_k
+< 0, 1 where g_k'(high_k) + theta_k > 0, and that of g, moved into the box, elsewhere.
 
-Averages leave the box early on, when they are averages of little. What that means: h is what is maximised, and beyond the
-box it pays more than g does. Nothing is lost by that in the long run if the averages stay in the box, and nothing that
-is proven of h is wrong; but where they do not, what is called the value is that of h and not of g.
+Averages leave the box early on, when they are averages of little. What that means: h is what is maximised, and beyond
+the box it pays more than g does. Nothing is lost by that in the long run if the averages stay in the box, and nothing
+that is proven of h is wrong; but where they do not, what is called the value is that of h and not of g.
 
 Rewards that are made of others take the box into their parts (`Reward.within`), so that g may also be a sum, a minimum,
 a shortfall or a reward of an affine image.

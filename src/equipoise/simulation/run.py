@@ -13,6 +13,7 @@ from equipoise._numbers import real
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
+from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +40,7 @@ class Run:
     outcomes : float array, one row a checkpoint
         The average outcome vector of the first t steps.
     values : float array
-        g of these averages.
+        g of these averages; without the penalty, if the reward has constraints.
     certified : float array
         What is lost at most, proven from what the agent saw alone (see `Certificate`): the least bound of its plans so
         far, less the value. NaN if the agent proves nothing.
@@ -55,6 +56,8 @@ class Run:
         The world.
     reward : Reward
         What the outcomes are judged by.
+    violations : dict
+        For a `Constrained` reward, by the names of the constraints: what each lacks, at each checkpoint.
     trace : polars.DataFrame or None
         Every step, if it was asked for: t, state, action, one column an outcome, next_state.
 
@@ -83,6 +86,7 @@ class Run:
     model: Model = field(repr=False)
     reward: Reward
     trace: polars.DataFrame | None = field(default=None, repr=False)
+    violations: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def regret(self, best: HasValue | float) -> NDArray[np.float64]:
         """Reg(t) = opt - g(average of the first t outcomes), at each checkpoint.
@@ -95,8 +99,16 @@ class Run:
         Raises
         ------
         ParameterError
-            When it is the optimum of another problem.
+            When it is the optimum of another problem, or of one whose constraints cannot be met.
+
+        Notes
+        -----
+        With constraints, g is the reward without the penalty, and an average that violates them may well have a
+        negative regret: look at `violations` too.
         """
+        conflict = getattr(best, "conflict", None)
+        if conflict is not None:
+            raise ParameterError(f"best: {conflict}; there is no optimum to compare with")
         optimum = best if isinstance(best, numbers.Real) else getattr(best, "value", None)
         value = real(optimum, "best", error=ParameterError)
         self._check_problem(best)
@@ -104,6 +116,8 @@ class Run:
 
     def frame(self, best: HasValue | float | None = None) -> polars.DataFrame:
         """One row a checkpoint: t, value, certified, one column an outcome; and the regret, if the optimum is given.
+
+        With constraints there is a column for the violation of each, such as "violation of fill at least 0.9".
 
         Parameters
         ----------
@@ -123,6 +137,7 @@ class Run:
         columns: dict[str, Any] = {"t": self.t, "value": self.values, "certified": self.certified}
         if best is not None:
             columns["regret"] = self.regret(best)
+        columns |= {f"violation of {name}": violation for name, violation in self.violations.items()}
         columns |= dict(zip(self.model.space.outcome_names(), self.outcomes.T, strict=True))
         return polars.DataFrame(columns)
 
@@ -139,7 +154,25 @@ class Run:
         return f"Run({self.status}, {last}, {len(self.episodes)} episodes, {self.seconds:.2f} s)"
 
 
+def violations_at(reward: Reward, outcomes: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """What each constraint of a reward lacks at each of these averages, a row each; nothing if it has none.
+
+    Parameters
+    ----------
+    reward : Reward
+        Constrained or not.
+    outcomes : float array
+        Averages, a row each.
+    """
+    if not isinstance(reward, Constrained):
+        return {}
+    rows = np.array([reward.violations(w) for w in outcomes]).reshape(len(outcomes), len(reward.names))
+    return dict(zip(reward.names, rows.T, strict=True))
+
+
 def _is_judged_alike(one: Reward, other: Reward) -> bool:
-    """Whether two rewards are the same, or the same family where one of them changes with time."""
+    """Whether two rewards are the same, up to prices of constraints; or of a family where one changes with time."""
+    if isinstance(one, Constrained):
+        return one.is_same_problem(other)
     moving = any(reward.kernels.lipschitz is not None for reward in (one, other))
     return one == other or (moving and type(one) is type(other))

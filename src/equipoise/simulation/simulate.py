@@ -9,11 +9,8 @@ So one seed gives one trajectory: in one call or in several, through a saved fil
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
 from typing import Final, final
 
 import numpy as np
@@ -27,7 +24,8 @@ from equipoise.models.laws.observing import cases_of
 from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.simulation.checkpoints import checked_marks
-from equipoise.simulation.run import Run
+from equipoise.simulation.interrupting import interruptible
+from equipoise.simulation.run import Run, violations_at
 from equipoise.simulation.stretches import stretches
 from equipoise.simulation.trace import Trace
 from equipoise.simulation.until import Certified
@@ -120,7 +118,7 @@ def simulate(
     traced = Trace(agent, steps) if trace else None
     walk = stretches(model, agent, last, seed, looks, None if traced is None else traced.advance)
     shown = progress_display("simulating", steps, wanted=progress, unit="steps")
-    with _interruptible() as stop, shown as display, contextlib.closing(walk):
+    with interruptible() as stop, shown as display, contextlib.closing(walk):
         for mark in walk:
             if mark in recorded:
                 times.append(agent.t - 1)
@@ -135,13 +133,13 @@ def simulate(
         rows.append(agent.average)
         proven.append(agent.best_possible)
     outcomes = np.array(rows).reshape(len(rows), model.n_outcomes)
-    values = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
+    pursued = np.array([agent.reward.value(w) for w in outcomes], dtype=np.float64)
     ceilings = np.array(proven, dtype=np.float64)
     run = Run(
         t=np.array(times, dtype=np.int64),
         outcomes=outcomes,
-        values=values,
-        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - values,
+        values=np.array([agent.reward.objective.value(w) for w in outcomes], dtype=np.float64),
+        certified=np.where(np.isfinite(ceilings), ceilings, np.nan) - pursued,
         episodes=agent.episodes,
         status="certified" if certified else "done" if agent.t > last else "interrupted",
         steps=agent.t - 1 - done,
@@ -149,6 +147,7 @@ def simulate(
         model=model,
         reward=agent.reward,
         trace=None if traced is None else traced.frame(),
+        violations=violations_at(agent.reward, outcomes),
     )
     if run.status == "interrupted" and interrupt == "raise":
         raise SimulationInterrupted(run)
@@ -194,26 +193,3 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
             "give it the full horizon, or use Doubling"
         )
     return steps
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Turn Ctrl-C into an event while it lasts, so that it can only stop a run between two kernels.
-
-    A second Ctrl-C, when a kernel takes too long, is raised at once.
-    """
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

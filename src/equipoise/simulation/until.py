@@ -55,11 +55,6 @@ class Certified:
         agent : Agent
             The one to be run.
         """
-        if agent.reward.kernels.lipschitz is not None:
-            raise ParameterError(
-                f"until: {agent.reward!r} changes with time, so what is proven of it today is not about tomorrow; "
-                "agent.certificate() is about the reward in force"
-            )
         if not agent.proves:
             raise ParameterError(
                 f"until: {type(agent).__name__} proves nothing about the optimum, so it would never stop; "

@@ -3,7 +3,8 @@
 The table of `load_results` has a list in each cell of its column `outcomes`, which CSV cannot hold. In the flat one
 the list is spread over columns: named by the labels of the outcomes if the problem has them, else ``outcome_0``,
 ``outcome_1`` and so on. Problems that differ in their outcomes have columns of their own, which are null in the rows of
-the others. A label that is the name of another column, such as ``value``, has ``outcome_`` before it.
+the others. A label that is the name of another column, such as ``value``, has ``outcome_`` before it. Violations of
+constraints are spread alike, as ``violation of`` and the name of the constraint.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from equipoise._files import atomically
 from equipoise.errors import ParameterError, StudyError
+from equipoise.studies.record import VIOLATIONS
 from equipoise.studies.results import ProblemRecord, Results
 
 if TYPE_CHECKING:
@@ -34,19 +36,22 @@ def flat_frame(results: Results) -> polars.DataFrame:
     import polars
 
     frame = results.frame.with_row_index("_row")
-    others = [name for name in results.frame.columns if name != _NESTED]
-    parts, names = [], dict[str, None]()
+    others = [name for name in results.frame.columns if name not in (_NESTED, VIOLATIONS)]
+    parts, names, violated = [], dict[str, None](), dict[str, None]()
     for record in results.problems:
         columns = outcome_columns(record, others)
         rows = frame.filter(polars.col("problem").cast(polars.String) == record.name)
         spread = (polars.col(_NESTED).list.get(k).alias(name) for k, name in enumerate(columns))
-        parts.append(rows.with_columns(*spread).drop(_NESTED))
+        lacking = [f"violation of {name}" for name in record.constraints] if VIOLATIONS in frame.columns else []
+        lacks = (polars.col(VIOLATIONS).list.get(j).alias(name) for j, name in enumerate(lacking))
+        parts.append(rows.with_columns(*spread, *lacks).drop(_NESTED, VIOLATIONS, strict=False))
         names |= dict.fromkeys(columns)
+        violated |= dict.fromkeys(lacking)
     if not parts:
-        return results.frame.drop(_NESTED)
+        return results.frame.drop(_NESTED, VIOLATIONS, strict=False)
     place = results.frame.columns.index(_NESTED)
     whole = polars.concat(parts, how="diagonal").sort("_row")
-    return whole.select(*others[:place], *names, *others[place:])
+    return whole.select(*others[:place], *names, *others[place:], *violated)
 
 
 def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.errors import FileError
 from equipoise.studies.export import flat_frame
 from equipoise.studies.learnt import laws_frame
-from equipoise.studies.record import Record
+from equipoise.studies.record import VIOLATIONS, Record
 from equipoise.studies.results import Failure, Optimum, Results
 from equipoise.studies.store import Folder
 
@@ -25,7 +25,7 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
     """The results of a study as one tidy table: a row a run and checkpoint.
 
     Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, certified, episodes, gradient, visits,
-    both, restart, sweeps, steps, seconds; see `equipoise.studies.results`.
+    both, restart, sweeps, steps, seconds, and violations if a problem has constraints; see `equipoise.studies.results`.
 
     Parameters
     ----------
@@ -199,13 +199,14 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
             optimum.alias("optimum"),
             (optimum - polars.col("value")).alias("regret"),
             polars.col("certified") if proven else polars.lit(None, polars.Float64).alias("certified"),
-            polars.exclude("t", "outcomes", "value", "certified"),
+            polars.exclude("t", "outcomes", "value", "certified", VIOLATIONS),
             polars.lit(about["steps"], polars.Int64).alias("steps"),
             polars.lit(about["seconds"], polars.Float64).alias("seconds"),
+            *([VIOLATIONS] if VIOLATIONS in record.table.columns else []),
         )
 
     if records:
-        return polars.concat([labelled(record) for record in records])
+        return polars.concat([labelled(record) for record in records], how="diagonal")
     return _no_rows()
 
 

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 from equipoise._version import VERSION
-from equipoise.studies.plan import Plan
+from equipoise.rewards.constrained import Constrained
+from equipoise.studies.plan import Plan, PlannedProblem
 from equipoise.studies.results import WITHIN, AgentRecord, Guarantee, Optimum, ProblemRecord
 from equipoise.studies.vocabulary import table, words
 
@@ -77,6 +78,7 @@ def manifest(plan: Plan) -> Manifest:
                 "n_outcomes": problem.model.n_outcomes,
                 "optimum": problem.id,
                 "outcome_labels": problem.model.labels.outcomes,
+                **_constraints(problem),
             }
             for problem in plan.problems
         ],
@@ -98,6 +100,13 @@ def manifest(plan: Plan) -> Manifest:
         ],
         certified_within=plan.study.certified_within,
     )
+
+
+def _constraints(problem: PlannedProblem) -> dict[str, Any]:
+    """The names and the prices of the constraints of a problem; nothing if it has none."""
+    if not isinstance(problem.reward, Constrained):
+        return {}
+    return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
 
 
 def _caveat(plan: Plan, name: str) -> str:

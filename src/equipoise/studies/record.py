@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import polars
 
 ENDED: Final = ("gradient", "visits", "both", "restart")
+VIOLATIONS: Final = "violations"
+"""The column of what each constraint lacks, in the results of a problem that has some."""
 _FORMAT: Final = 1
 _KEY: Final = "equipoise"
 _CHECKSUM: Final = "sha256"
@@ -46,8 +49,9 @@ def tabulated(
     t: NDArray[np.int64],
     outcomes: NDArray[np.float64],
     values: NDArray[np.float64],
-    ceilings: NDArray[np.float64],
+    certified: NDArray[np.float64],
     episodes: Episodes,
+    violations: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> polars.DataFrame:
     """The table of a run: averages, values, what is certified, and how many episodes there were by each time.
 
@@ -59,10 +63,12 @@ def tabulated(
         Averages.
     values : float array
         g of them.
-    ceilings : float array
-        The least bound on the optimum that was proven by then; not finite where there is none.
+    certified : float array
+        What is lost at most, as far as it was proven by then; not finite where nothing is proven.
     episodes : Episodes
         All of the run.
+    violations : mapping, optional
+        What each constraint lacks at each checkpoint; nothing if there are none.
     """
     import polars
 
@@ -73,9 +79,7 @@ def tabulated(
         "t": polars.Series(t, dtype=polars.Int64),
         "outcomes": polars.Series(outcomes.tolist(), dtype=polars.List(polars.Float64)),
         "value": polars.Series(values, dtype=polars.Float64),
-        "certified": polars.Series(
-            [gap if np.isfinite(gap) else None for gap in ceilings - values], dtype=polars.Float64
-        ),
+        "certified": polars.Series([gap if np.isfinite(gap) else None for gap in certified], dtype=polars.Float64),
         "episodes": polars.Series(begun, dtype=polars.Int64),
     }
     for code, word in TRIGGERS.items():
@@ -83,6 +87,9 @@ def tabulated(
             by = np.concatenate([[0], np.cumsum(episodes.ended == code)])[ended]
             columns[word] = polars.Series(by, dtype=polars.Int64)
     columns["sweeps"] = polars.Series(sweeps, dtype=polars.Int64)
+    if violations:
+        rows = np.column_stack(list(violations.values())).tolist()
+        columns[VIOLATIONS] = polars.Series(rows, dtype=polars.List(polars.Float64))
     return polars.DataFrame(columns)
 
 

@@ -9,13 +9,14 @@ The table has one row a run and checkpoint:
 | run | str | the run's id |
 | t | int | steps taken |
 | outcomes | list of float | the average outcome vector of the first t steps |
-| value | float | g of it, for the problem's reward |
+| value | float | g of it, for the problem's reward; without the penalty, if that has constraints |
 | optimum, regret | float | opt(P_M), and optimum - value; null when the offline program has no certified answer |
 | certified | float | what is lost at most, proven from the run alone (`Certificate`); null if nothing is proven |
 | episodes | int | begun so far |
 | gradient, visits, both, restart | int | ended so far, by what ended them |
 | sweeps | int | of the planner so far |
 | steps, seconds | int, float | of the whole run, compilation apart |
+| violations | list of float | what each constraint of the problem lacks; only if some problem of the study has some |
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 WITHIN: Final = 0.01
 """The regret that is to be certified, where a study does not say."""
+
+
+INFEASIBLE: Final = "infeasible"
+"""How the status of an optimum begins where the constraints cannot be met; then those in conflict are named."""
 
 
 def labelled(name: str, caveat: str) -> str:
@@ -54,6 +59,8 @@ class Optimum:
     theta: tuple[float, ...]
     solver: str
     seconds: float
+    multipliers: dict[str, float] = field(default_factory=dict)  # of the constraints, by their names
+    violations: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,10 @@ class ProblemRecord:
         None if it could not be had.
     outcome_labels : sequence of str or None
         What the outcomes are called; None if they have numbers only, as in the results of earlier versions.
+    constraints : sequence of str
+        The names of its constraints.
+    prices : sequence of float
+        What a unit of each violation costs, in units of the value.
     """
 
     name: str
@@ -82,6 +93,8 @@ class ProblemRecord:
     n_outcomes: int
     optimum: Optimum | None
     outcome_labels: Sequence[str] | None = None
+    constraints: Sequence[str] = ()
+    prices: Sequence[float] = ()
 
     def outcome_name(self, k: int) -> str:
         """Outcome k by its label, or by its number if it has none.

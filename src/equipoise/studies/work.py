@@ -38,6 +38,7 @@ from equipoise.offline import solve, solve_knapsack
 from equipoise.rewards.base import Reward
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.simulation import stretches
+from equipoise.simulation.run import violations_at
 from equipoise.studies.learnt import LAWS
 from equipoise.studies.plan import OptimumTask, RunTask
 from equipoise.studies.record import encoded, tabulated
@@ -141,15 +142,19 @@ def _solve(task: OptimumTask) -> Optimum:
         if isinstance(reward, Knapsack)
         else solve(task.model, reward, progress=False)
     )
+    conflict = getattr(best, "conflict", None)
     return Optimum(
         value=best.value,
         dual_value=best.dual_value,
         gap=best.gap,
-        status=best.status,
-        outcomes=tuple(best.outcomes.tolist()),
+        status=best.status if conflict is None else f"{best.status}: {conflict}",
+        # of constraints that cannot be met there is no optimum, and what comes closest is none
+        outcomes=tuple(best.outcomes.tolist() if conflict is None else [math.nan] * best.outcomes.size),
         theta=tuple(best.theta.tolist()),
         solver=best.solver,
         seconds=best.seconds,
+        multipliers=getattr(best, "multipliers", {}),
+        violations=getattr(best, "violations", {}),
     )
 
 
@@ -160,10 +165,10 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     with _working():
         _walk(task, progress, marks, reward, folder, every)
     outcomes = np.array(progress.rows).reshape(marks.size, reward.n_outcomes)
-    values = np.array([reward.value(w) for w in outcomes])
-    agent, ceilings = progress.agent, np.array(progress.ceilings)
+    values = np.array([reward.objective.value(w) for w in outcomes])
+    agent, certified = progress.agent, np.array(progress.ceilings) - [reward.value(w) for w in outcomes]
     if agent.reward != reward:  # what it proves is about another optimum
-        ceilings[:] = np.inf
+        certified[:] = np.inf
     about = {
         "id": task.id,
         "problem": task.problem,
@@ -175,7 +180,8 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
         "spec": task.spec,
         **_laws(agent, task.model),
     }
-    return encoded(tabulated(marks, outcomes, values, ceilings, agent.episode_record), about)
+    violations = violations_at(reward, outcomes)
+    return encoded(tabulated(marks, outcomes, values, certified, agent.episode_record, violations), about)
 
 
 def _laws(agent: Agent, model: Model) -> dict[str, Any]:
@@ -228,9 +234,9 @@ def _working() -> Iterator[None]:
 
 
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
-    content: dict[str, float] = {"t": agent.t - 1, "speed": speed, "value": reward.value(agent.average)}
+    content: dict[str, float] = {"t": agent.t - 1, "speed": speed, "value": reward.objective.value(agent.average)}
     if agent.reward == reward and math.isfinite(agent.best_possible):
-        content["certified"] = agent.best_possible - content["value"]
+        content["certified"] = agent.best_possible - reward.value(agent.average)
     with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
         part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))

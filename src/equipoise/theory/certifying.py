@@ -13,7 +13,8 @@ import numpy as np
 
 from equipoise._numbers import real
 from equipoise.agents.base import check_kind
-from equipoise.agents.certificate import Certificate, Grounds, best_bound, certified
+from equipoise.agents.bounding import Grounds, Search, best_bound
+from equipoise.agents.certificate import Certificate, certified
 from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence
@@ -22,6 +23,7 @@ from equipoise.confidence.law_counts import nothing_counted
 from equipoise.errors import ParameterError, RewardError
 from equipoise.models.log import Source
 from equipoise.models.space import Space
+from equipoise.planning.evi import SWEEP_LIMIT
 from equipoise.rewards.base import Reward
 
 _SHARP: Final = 0.01  # of the paper's tolerance: the bound may be too large by that of its plan
@@ -44,7 +46,7 @@ def certify(
         Of the system. An action that the log never took is possible all the same, and may be as good as can be; leave
         it out of the space if it is not to be reckoned with.
     reward : Reward
-        What the average outcomes are judged by.
+        What the average outcomes are judged by: its limit, if it changes with time.
     log : frame or path
         A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for each
         outcome, and next_state.
@@ -88,18 +90,21 @@ def certify(
     if not 0 < level < 1:
         raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
     counts, rows, total = absorbed(nothing_counted(space), log, space)
-    goal = reward.at(rows)
     average = np.clip(total / rows, 0.0, 1.0)
     grounds = Grounds(space, counts, region_of(rule, space, counts, rows + 1, level))
-    tolerance = _SHARP / float(rows + 1) ** 0.5
-    bound = best_bound(
-        grounds, goal, -goal.gradient(average), tolerance, effort, rule.relaxation, np.zeros(space.n_states)
+    search = Search(
+        theta=-reward.at(rows).gradient(average),  # that in force, as in the limit there may be no slope
+        bias=np.zeros(space.n_states),
+        tolerance=_SHARP / float(rows + 1) ** 0.5,
+        relaxation=rule.relaxation,
+        limit=SWEEP_LIMIT,
+        effort=effort,
     )
     return certified(
         grounds,
-        bound,
-        goal,
-        achieved=goal.value(average),
+        best_bound(grounds, reward, search),
+        reward,
+        achieved=reward.value(average),
         probability=1.0 - level if rule.learning else 1.0,
         t=rows,
         proven_at=rows + 1,

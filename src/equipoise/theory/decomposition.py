@@ -37,6 +37,7 @@ from equipoise.errors import ParameterError
 from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.offline.benchmark import Benchmark, solve
+from equipoise.rewards.constrained import Constrained
 from equipoise.theory._kernels import Looks, Trace
 from equipoise.theory.recording import check_run, recorded
 from equipoise.theory.sums import Errors
@@ -226,7 +227,8 @@ def decompose(
     (True, True, (1000, 5))
     """
     check_run(model, agent, steps, seed)
-    best = solve(model, agent.reward) if best is None else best
+    pursued = agent.reward.penalised if isinstance(agent.reward, Constrained) else agent.reward
+    best = solve(model, pursued) if best is None else best
     if not isinstance(best, Benchmark):
         raise ParameterError(f"best: got {type(best).__name__}; a Benchmark is needed")
     if best.model != model:

@@ -8,8 +8,13 @@ general bounds have ||1_S|| = S. By tracing the analysis, for any smooth g in th
     club, heart  Q M(T)                             max ||V|| = 1
     diamond      0                                  r~(s,a) = (-theta).e_s = (-theta).V_t
     spade        2 L D [...]                        r~ is a value of -theta, which lies between -L and L
-    M(T)         3 + Q/(2 beta) + sqrt(32 beta T / Q) + SA (1 + log2 T) + 1
+    M(T)         1 + [ends by Psi > Q] + SA (1 + log2 T)
                                                     two distributions are at most 2 apart: (4.9) with 1 for ||1||
+
+Ends by Psi: theta_{tau + j} is at most 2 beta j / (tau + j - 1) away from theta_tau, so after n steps Psi is at most
+beta n (n + 1) / tau <= 2 beta n^2 / tau. It is above Q, so tau' = tau + n > tau + C sqrt(tau) with C^2 = Q / (2 beta):
+as in the general case with 1 for ||1||, and `oracles.theory.ended_by_growth` counts such ends. At mu <= 1/e, Q = L_mu,
+C^2 is mu log(1/mu) / 4 < 1, and they are 1 + (1 + sqrt 2)(sqrt T - 1)/C.
 
 The paper replaces ||1_S|| by 1 throughout, which does not hold in the first row, where it is 4 beta and not beta, nor
 in that of spade, where it is 2 L D and not L D (erratum 35). All hold together with probability 1 - 3 delta / 2, for
@@ -26,6 +31,7 @@ import math
 
 from equipoise._numbers import counted
 from equipoise.errors import ParameterError
+from equipoise.oracles.theory import ended_by_growth
 from equipoise.rewards.entropy import Entropy
 from equipoise.theory.episodes import visit_episodes
 from equipoise.theory.facts import Facts, Setting, check_fit
@@ -71,10 +77,10 @@ def refined_episodes(facts: Facts, setting: Setting, steps: int) -> float:
     >>> from equipoise.rewards import Entropy
     >>> facts = Facts.of(star(2, 4).visits())
     >>> round(refined_episodes(facts, Setting(reward=Entropy(5, 0.1)), 10**4), 1)
-    1814.1
+    1141.0
     """
     T, beta = counted(steps, "steps", 1, error=ParameterError), _smoothness(setting)
-    by_gradient = 3.0 + setting.Q / (2.0 * beta) + math.sqrt(32.0 * beta * T / setting.Q)
+    by_gradient = ended_by_growth(math.sqrt(setting.Q / (2.0 * beta)), 0.5, T)
     return 1.0 + by_gradient + visit_episodes(facts.n_pairs, T)
 
 

@@ -21,8 +21,8 @@ from equipoise.errors import ModelError
 from equipoise.models._label_rows import Label, distinct
 
 Step = Callable[..., Any]
-_ALIKE: Final = 1e-9  # outcomes that differ by less are taken for one
 _ROUNDING: Final = 1e-9  # outcomes may leave [0, 1] by so much, and are moved back
+_APART: Final = 4 * _ROUNDING  # outcomes with smaller gaps between them are one: nobody could tell them apart
 
 
 class Noise(NamedTuple):
@@ -98,7 +98,7 @@ def evaluated(
     numbers: dict[Label, int] = {state: s for s, state in enumerate(known)}
     if start not in numbers:
         raise ModelError(f"start: {start!r} is not one of the {len(numbers)} states that are listed")
-    rows: dict[tuple[int, ...], tuple[int, tuple[float, ...]]] = {}
+    rows: dict[tuple[float, ...], int] = {}
     found: list[Label] = list(known)
     offered: list[tuple[Label, ...]] = []
     after: list[list[int]] = []
@@ -125,25 +125,38 @@ def evaluated(
                         numbers[result] = len(found)
                         found.append(result)
                     following.append(numbers[result])
-                    earned.append(rows.setdefault(_rounded(vector), (len(rows), vector))[0])
+                    earned.append(rows.setdefault(vector, len(rows)))
                 after.append(following)
                 paid.append(earned)
             display.done(len(offered))
+    row, kept = _told_apart(np.array(list(rows), dtype=np.float64))
     table = Table(
         states=tuple(found),
         start=numbers[start],
         actions=tuple(offered),
         next=np.array(after, dtype=np.int64),
-        row=np.array(paid, dtype=np.int64),
-        rows=np.array([vector for _, vector in rows.values()], dtype=np.float64),
+        row=row[np.array(paid, dtype=np.int64)],
+        rows=kept,
     )
-    _check_again(caller, table, combinations, progress)
+    _check_again(caller, actions, table, combinations, progress)
     return table
 
 
-def _rounded(vector: tuple[float, ...]) -> tuple[int, ...]:
-    """Outcomes that differ by rounding alone are the same: nobody could tell them apart."""
-    return tuple(round(x / _ALIKE) for x in vector)
+def _told_apart(rows: Vector) -> tuple[Index, Vector]:
+    """Which row stands for each, and these: of those that differ by rounding alone, the first.
+
+    Two that are kept are more than `_APART` from each other in some outcome, so that what is observed, to within
+    rounding, fits one of them only.
+    """
+    code = np.zeros(rows.shape, dtype=np.int64)
+    for k, column in enumerate(rows.T):
+        order = np.argsort(column, kind="stable")
+        code[order[1:], k] = np.cumsum(np.diff(column[order]) > _APART)
+    _, first, number = np.unique(code, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place[number.ravel()], rows[first[order]]
 
 
 class _Caller:
@@ -179,11 +192,11 @@ class _Caller:
         names = self._outcomes
         if isinstance(outcomes, Mapping):
             if set(outcomes) != set(names):
-                odd = sorted(map(str, set(outcomes) ^ set(names)))[0]
+                missing = [name for name in names if name not in outcomes]
+                unknown = [name for name in outcomes if name not in names]
+                odd = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not declared"
                 place = self.place(state, action, noise)
-                raise ModelError(
-                    f"{place}: the outcomes have the names {list(outcomes)}; {odd!r} is missing or unknown"
-                )
+                raise ModelError(f"{place}: the outcomes have the names {list(outcomes)}; {odd}")
             outcomes = [outcomes[name] for name in names]
         try:
             vector = tuple(float(x) for x in outcomes)
@@ -218,8 +231,16 @@ def _hashable(label: Any, name: str) -> Label:
     return cast(Label, label)
 
 
-def _check_again(caller: _Caller, table: Table, combinations: Sequence[Sequence[Label]], progress: bool | None) -> None:
+def _check_again(
+    caller: _Caller, actions: Any, table: Table, combinations: Sequence[Sequence[Label]], progress: bool | None
+) -> None:
     """Call everything a second time, last call first."""
+    for state, offered in zip(reversed(table.states), reversed(table.actions), strict=True):
+        if (again := _offered(actions, state)) != offered:
+            raise ModelError(
+                f"actions, state {state!r}: it returned {list(offered)} the first time and {list(again)} the second; "
+                "it may depend on nothing but the state"
+            )
     pairs = [(state, action) for state, offered in zip(table.states, table.actions, strict=True) for action in offered]
     display: Progress
     with progress_display("evaluating step a second time", len(pairs), wanted=progress, unit="pairs") as display:
@@ -228,7 +249,8 @@ def _check_again(caller: _Caller, table: Table, combinations: Sequence[Sequence[
             for i in range(len(combinations) - 1, -1, -1):
                 result, vector = caller(state, action, combinations[i])
                 before = table.states[table.next[number, i]], tuple(table.rows[table.row[number, i]].tolist())
-                if result != before[0] or _rounded(vector) != _rounded(before[1]):
+                moved = max(abs(x - y) for x, y in zip(vector, before[1], strict=True))
+                if result != before[0] or moved > _APART:
                     raise ModelError(
                         f"{caller.place(state, action, combinations[i])}: it returned {before} the first time and "
                         f"{(result, vector)} the second; it may depend on nothing but its arguments"

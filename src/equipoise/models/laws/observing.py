@@ -17,6 +17,7 @@ from equipoise._words import nearest
 from equipoise.errors import ModelError, ParameterError, ProtocolError
 from equipoise.models._label_rows import text
 from equipoise.models.laws.laws import Laws
+from equipoise.models.laws.truth import contradiction
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
@@ -55,7 +56,7 @@ def case_of(space: Space, pair: int, outcomes: Vector, next_state: int, noise: M
         fits &= np.all(np.abs(rows - outcomes) <= _CLOSE, axis=1)
     cases = cases[fits]
     if noise is not None:
-        cases = cases[_with_noise(laws, cases - int(laws.first_case[pair]), noise)]
+        cases = cases[_with_noise(laws, space.name_pair(pair), cases - int(laws.first_case[pair]), noise)]
     if not cases.size:
         raise ProtocolError(
             f"observe: {space.name_pair(pair)} cannot lead to {space.name_state(next_state)} with the outcomes "
@@ -78,12 +79,14 @@ def cases_of(model: Model, space: Space) -> Index | None:
     Raises
     ------
     ParameterError
-        When the branches of the model do not tell what was drawn.
+        When the branches of the model do not tell what was drawn, or have not the probabilities that the agent was
+        told.
     """
     laws = space.laws
     if laws is None:
         return None
     if model.laws is not None and (model.laws is laws or model.laws == laws):
+        _require_true(model.untold)
         return model.branch_case
     cases = np.empty(model.branch_next.size, dtype=np.int64)
     outcomes = model.rows[model.branch_row]
@@ -95,26 +98,33 @@ def cases_of(model: Model, space: Space) -> Index | None:
                 cases[j] = case_of(space, pair, outcomes[j], int(model.branch_next[j]), None)
     except ProtocolError as error:
         raise ParameterError(f"model: it is not of the mechanics that the agent was told ({error})") from None
+    _require_true(contradiction(model, space, cases))
     cases.setflags(write=False)  # as those of a model of mechanics are: of one type for the kernels
     return cases
 
 
-def _with_noise(laws: Laws, places: Index, noise: Mapping[str, Any]) -> NDArray[np.bool_]:
+def _require_true(wrong: str) -> None:
+    if wrong:
+        raise ParameterError(f"model: it is not of the mechanics that the agent was told: {wrong}")
+
+
+def _with_noise(laws: Laws, pair: str, places: Index, noise: Mapping[str, Any]) -> NDArray[np.bool_]:
     """Which cases, counted from the first of their pair, have these values."""
     if not isinstance(noise, Mapping):
-        raise ProtocolError(f"noise: got {noise!r}; a mapping from names to values is needed")
+        raise ProtocolError(f"noise, {pair}: got {noise!r}; a mapping from names to values is needed")
     sizes = tuple(len(support) for support in laws.supports)
     drawn = np.unravel_index(places, sizes) if sizes else ()
     fits = np.ones(places.size, dtype=np.bool_)
     for name, value in noise.items():
         if name not in laws.noises:
             raise ProtocolError(
-                f"noise: there is no {name!r}{nearest(str(name), laws.noises)}; they are {', '.join(laws.noises)}"
+                f"noise, {pair}: there is no {name!r}{nearest(str(name), laws.noises)}; they are "
+                f"{', '.join(laws.noises) or 'none'}"
             )
         j = laws.noises.index(name)
         if value not in laws.supports[j]:
             listed = ", ".join(text(one) for one in laws.supports[j])
-            raise ProtocolError(f"noise, {name}: {value!r} is not one of its values, {listed}")
+            raise ProtocolError(f"noise, {pair}, {name}: {value!r} is not one of its values, {listed}")
         if name in laws.hidden:
             continue  # what is hidden by declaration is not used, or it would be seen in some steps only
         fits &= drawn[j] == laws.supports[j].index(value)
@@ -142,7 +152,7 @@ def _require_one(space: Space, pair: int, cases: Index) -> None:
         if name not in laws.hidden and len(possible) > 1:
             listed = ", ".join(text(support[i]) for i in possible)
             raise ProtocolError(
-                f"noise: {space.name_pair(pair)}: {name} may have been {listed}; give it, as in "
+                f"noise, {space.name_pair(pair)}: {name} may have been {listed}; give it, as in "
                 f"observe(outcomes, next_state, noise={{{name!r}: ...}}), or make the mechanics with "
                 f"hidden=[{name!r}]"
             )

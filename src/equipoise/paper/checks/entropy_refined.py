@@ -11,10 +11,10 @@ How it is measured. *The two places:* both numbers of a run that refutes 1; 2 is
 .353, where both ends of the gradient are L long, the plan after one step has a bias of span 2 L D. *The chain,* in the
 order of the proof, with the path's own numbers: t Reg(t) <= (t-1) Reg(t-1) + beta ||V_t - average||^2 / 2t + error_t
 at every step; diamond is 0; each club and heart is at most ||theta_t - theta_tau||; each theta moves by at most 2 beta
-(t - tau)/(t - 1) within an episode; spans are at most 2 L D; M(T) and the five sums against their bounds. *The
-formulas:* each part of the bound written out here. *The bound:* regret of learners, and of an agent that knows the
-model, for which all of it is certain. *What it says:* at mu = 1/S it is D sqrt(Gamma SA / T) but for logarithms, and
-(6.3) falls like T^(-1/3) for very large T.
+(t - tau)/(t - 1) within an episode, so that Psi ends none before tau + sqrt(Q tau / 2 beta); spans are at most 2 L D;
+M(T) and the five sums against their bounds. *The formulas:* each part of the bound written out here. *The bound:*
+regret of learners, and of an agent that knows the model, for which all of it is certain. *What it says:* at mu = 1/S it
+is D sqrt(Gamma SA / T) but for logarithms, and (6.3) falls like T^(-1/3) for very large T.
 
 How tight. The smoothness step is met to about 1/4: the Hessian is diagonal, and all of its weight is where P_s = 0,
 while the 1-norm also counts what the other entries lose. The movement of theta is met to 1/2 for the same reason.
@@ -29,6 +29,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from equipoise._statistics import log_slope
+from equipoise.agents.episodes import BY_GRADIENT
 from equipoise.models.applied import patrol
 from equipoise.models.model import Model
 from equipoise.models.star import star
@@ -96,6 +97,10 @@ def _chain(name: str, model: Model, steps: int) -> tuple[list[Finding], list[Fin
     late = since > 0
     within = moved[late] / (2.0 * reward.smoothness * since[late] / (t[late] - 1.0))
     facts, setting = Facts.of(model), Setting.of(agent)
+    record = agent.episode_record
+    by_gradient = np.flatnonzero(record.ended[:-1] & BY_GRADIENT)
+    pace = np.sqrt(setting.Q / (2.0 * reward.smoothness) * record.start[by_gradient])
+    paced = np.diff(record.start)[by_gradient] / pace
     bound, widest = bounds.refined_regret(facts, setting, steps), 2.0 * reward.lipschitz * facts.diameter
     name = f"{name}, μ = {_MU}, T = {steps}"
     held = [
@@ -105,6 +110,7 @@ def _chain(name: str, model: Model, steps: int) -> tuple[list[Finding], list[Fin
         Finding(f"{name}: largest ♣ less ‖θ − θ_τ‖", float((run.club - moved).max()), 0.0, error=_ROUNDING),
         Finding(f"{name}: largest ♥ less ‖θ − θ_τ‖", float((run.heart - moved).max()), 0.0, error=_ROUNDING),
         Finding(f"{name}: movement of θ over 2β(t − τ)/(t − 1)", float(within.max()), 1.0, error=_ROUNDING),
+        Finding(f"{name}: length of an episode that Ψ ends over √(Qτ/2β), at least", float(paced.min()), 1.0, ">="),
         Finding(f"{name}: largest span over 2LD", float(run.episodes.span.max()) / widest, 1.0, error=_ROUNDING),
         Finding(f"{name}: episodes", float(run.episodes.number.size), bounds.refined_episodes(facts, setting, steps)),
         Finding(
@@ -150,20 +156,24 @@ def _tight() -> list[Finding]:
 def _formulas() -> list[Finding]:
     """The bound of `theory`, part by part, against formulas written out again."""
     off = []
-    for S, SA, gamma, D, mu, T, delta in (
-        (5, 12, 2, 4.0, 0.1, 10**4, 0.05),
-        (9, 36, 4, 7.5, 0.01, 10**6, 0.01),
-        (85, 340, 3, 40.0, 0.003, 10**9, 0.2),
+    for S, SA, gamma, D, mu, T, delta, times in (
+        (5, 12, 2, 4.0, 0.1, 10**4, 0.05, 1.0),
+        (9, 36, 4, 7.5, 0.01, 10**6, 0.01, 1.0),
+        (85, 340, 3, 40.0, 0.003, 10**9, 0.2, 1.0),
+        (5, 12, 2, 4.0, 0.1, 10**4, 0.05, 10.0**4),  # a threshold for which C is above 1
     ):
         facts = Facts(n_states=S, n_pairs=SA, n_outcomes=S, max_successors=gamma, diameter=D)
         L, beta = math.log(1 / mu) / math.log(S), 2 / (mu * math.log(S))
-        M = 1 + 3 + L / (2 * beta) + math.sqrt(32 * beta * T / L) + SA * (1 + math.log2(T))
+        Q = times * L
+        C = math.sqrt(Q / (2 * beta))
+        below = 0.0 if C < 1 else math.log2(C**2) + 1  # while tau doubles, and the step beyond C^2
+        M = 1 + 1 + below + (1 + math.sqrt(2)) * (math.sqrt(T) - max(1, C)) / C + SA * (1 + math.log2(T))
         log_p = math.log(12 * S * SA * T**2 / delta)
         roots = (3 + 2 * math.sqrt(2)) * math.sqrt(2 * gamma * SA * T * log_p)
         spade = 2 * L * D * (roots + 6 * S * SA * (1 + 2 * math.log(T)) * log_p + M + 1)
         tolerances = SA + (1 + math.sqrt(2)) * math.sqrt(T)
-        total = beta * (0.5 + 2 * math.log(T)) / T + (2 * L * M + spade + tolerances) / T
-        bound = bounds.refined_regret(facts, Setting(reward=Entropy(S, mu), delta=delta), T)
+        total = beta * (0.5 + 2 * math.log(T)) / T + (2 * Q * M + spade + tolerances) / T
+        bound = bounds.refined_regret(facts, Setting(reward=Entropy(S, mu), threshold=Q, delta=delta), T)
         off.append(abs(bound.value / total - 1.0))
         own = S ** (1 / 3) / T ** (1 / 3) / math.log(S)  # S mu(T) / log S
         at = bounds.refined_regret(facts, Setting(reward=Entropy(S).at(T), delta=delta), T).value

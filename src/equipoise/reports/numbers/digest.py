@@ -5,7 +5,7 @@ number of runs.
 
 **Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the
 value where there is no optimum: between two agents on one seed the two differ by a constant, so they order and test
-alike.
+alike. With constraints, violations are added at their prices (`violations`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from equipoise.reports.numbers.comparisons import Comparison, compare_all
 from equipoise.reports.numbers.curves import Curves, on_linear_axis, on_log_axis, over_seeds
 from equipoise.reports.numbers.laws import Learnt, learnt
 from equipoise.reports.numbers.slopes import Slope, fit_window, slope_of_mean
+from equipoise.reports.numbers.violations import PRICED, Violations, violated, with_priced
 from equipoise.studies.record import ENDED
 from equipoise.studies.results import Guarantee, ProblemRecord, Results, labelled
 
@@ -66,6 +67,8 @@ class AgentDigest:
         The explicit bound on its regret.
     proven : Proven or None
         What its runs have certified.
+    priced : Interval
+        Its regret (or value) at t after violations of constraints are paid for: `final`, if there are none.
     """
 
     name: str
@@ -81,6 +84,7 @@ class AgentDigest:
     caveat: str
     guarantee: Guarantee | None
     proven: Proven | None
+    priced: Interval
 
     @property
     def label(self) -> str:
@@ -102,9 +106,9 @@ class ProblemDigest:
     end : int or None
         The last checkpoint that all agents share.
     best : str or None
-        The agent with the lowest mean regret (highest mean value) there.
+        The agent with the lowest mean regret (highest mean value) there, violations of constraints paid for.
     comparisons : tuple of Comparison
-        All pairs; of losses, so less is better.
+        All pairs; of losses, so less is better; violations of constraints paid for.
     curves, episodes : Curves or None
         Of the measure, and of the number of episodes; None if there are none.
     outcomes : dict
@@ -117,6 +121,8 @@ class ProblemDigest:
         Rows left out because their value is no finite number.
     laws : Learnt or None
         What agents that were told mechanics have learnt of the laws.
+    violations : Violations or None
+        What the constraints lack, if there are some.
     """
 
     record: ProblemRecord
@@ -133,6 +139,12 @@ class ProblemDigest:
     certified: Curves | None
     not_finite: int
     laws: Learnt | None
+    violations: Violations | None
+
+    @property
+    def judged(self) -> str:
+        """What the agents are compared by: the measure, or that with violations of constraints paid for."""
+        return self.measure if self.violations is None else f"priced {self.measure}"
 
     def agent(self, name: str) -> AgentDigest:
         """The agent of that name."""
@@ -174,7 +186,7 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
     present = set(finite["agent"])
     names = [agent.name for agent in results.agents if agent.name in present]
     rank = pl.DataFrame({"agent": names, "rank": range(len(names))}, schema={"agent": pl.String, "rank": pl.Int64})
-    kept = finite.join(rank, on="agent").sort("rank", "seed", "t")
+    kept = with_priced(record, finite.join(rank, on="agent").sort("rank", "seed", "t"), measure)
 
     end = _shared_end(kept, names)
     agents = tuple(_agent(record, name, kept.filter(agent=name), end, measure, results) for name in names)
@@ -182,8 +194,8 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
     best: str | None = None
     pairs: tuple[Comparison, ...] = ()
     if end is not None:
-        best = min(agents, key=lambda agent: sign * agent.final.mean).name
-        pairs = compare_all({name: _losses(kept.filter(agent=name, t=end), measure, sign) for name in names})
+        best = min(agents, key=lambda agent: sign * agent.priced.mean).name
+        pairs = compare_all({name: _losses(kept.filter(agent=name, t=end), PRICED, sign) for name in names})
 
     curves, certified = _main_curves(record, kept, measure)
     busy = [agent.name for agent in agents if agent.episodes > 0]
@@ -208,6 +220,7 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
         certified=certified,
         not_finite=rows.height - finite.height,
         laws=learnt(results, record.name),
+        violations=violated(record, kept, [(agent.name, agent.t) for agent in agents]),
     )
 
 
@@ -257,6 +270,7 @@ def _agent(
         caveat=made.caveat,
         guarantee=results.guarantees.get((record.name, name)),
         proven=proven(rows, t, results.certified_within, made.certainty),
+        priced=mean_interval(last[PRICED].to_numpy()),
     )
 
 

@@ -257,7 +257,7 @@ def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
             f"{MEANING}. Every plan of an agent bounds what any policy could reach, wherever its confidence regions"
             " hold the truth; the least of these bounds, less the value achieved, is what is certified. In each run it"
             " holds for all t at once with the probability that the regions do. Agents have no certificate whose"
-            " regions are not proven to hold the truth, or whose reward changes with time or is not the problem's."
+            " regions are not proven to hold the truth, or whose reward is not the problem's."
             f" Agents are also compared by the steps until at most {amount} is certified to be lost, counted at"
             " checkpoints; a run that never gets there counts as one that takes for ever."
         )

@@ -28,6 +28,7 @@ from equipoise.reports.writing.keys import agent_keys
 from equipoise.reports.writing.laws import law_parts
 from equipoise.reports.writing.section import Beside, Chart, Figure, Heading, Panels, Part, Section, Text
 from equipoise.reports.writing.tables import final_parts, optimum_parts, speed_parts
+from equipoise.reports.writing.violations import violation_parts
 from equipoise.studies.record import ENDED
 
 _BAND: Final = "the band is the 95 % interval of that mean at each checkpoint (Student's t over seeds)"
@@ -62,6 +63,7 @@ def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: s
         parts += _main_figure(problem, agents)
         parts += certificate_parts(problem)
         parts += final_parts(problem, agents)
+        parts += violation_parts(problem, agents, _mean_of(problem))
         parts += guarantee_parts(problem, agents)
         parts += law_parts(problem, agents)
         parts += _outcomes(problem, agents)
@@ -146,6 +148,8 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
     caption = _mean_of(problem)
     if regret:
         caption += _floor_words(curves, "the regret", resolution(record))
+    if problem.violations is not None:
+        caption += " An average that violates the constraints may have a negative regret: violations are shown below."
     if certified is not None:
         label += "".join(f"; certified for {a.name}: {plus_minus(a.proven.final)}" for a in problem.agents if a.proven)
         caption += f" Thin dashes, in the same colours: the mean certified regret. {MEANING}."

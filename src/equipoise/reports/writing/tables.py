@@ -24,7 +24,7 @@ from equipoise.reports.writing.certificates import within_cell
 from equipoise.reports.writing.inline import Content
 from equipoise.reports.writing.keys import agent_key
 from equipoise.reports.writing.section import Column, Facts, Heading, Items, Part, Table, Text
-from equipoise.studies.results import Optimum
+from equipoise.studies.results import INFEASIBLE, Optimum
 
 _MOST_VERDICTS: Final = 5
 
@@ -34,7 +34,7 @@ def final_parts(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]
     against = {pair.second: pair for pair in words.against_best(problem)}  # nearest first
     parts: list[Part] = [Heading(f"Final {problem.measure}"), _final_table(problem, agents, against)]
     parts.append(Text(_table_words(problem), "note"))
-    verdicts = [words.verdict(pair, problem.measure) for pair in against.values()]
+    verdicts = [words.verdict(pair, problem.judged) for pair in against.values()]
     if len(verdicts) > _MOST_VERDICTS:
         verdicts = [*verdicts[:_MOST_VERDICTS], "The others are among all pairs, below."]
     if verdicts:
@@ -55,6 +55,8 @@ def _final_table(problem: ProblemDigest, agents: Mapping[str, str], against: Map
     proving = next((agent.proven for agent in problem.agents if agent.proven is not None), None)
     if proving is not None:
         columns += [Column("certified", "number"), Column(f"within {as_given(proving.within)}", "number")]
+    if problem.violations is not None:
+        columns.append(Column(problem.judged, "number"))
     if against:
         columns += [Column("best is better on", "number"), Column("corrected p", "number")]
     rows = []
@@ -65,6 +67,8 @@ def _final_table(problem: ProblemDigest, agents: Mapping[str, str], against: Map
             row += [slope(agent.slope), fraction(agent.rate) if agent.rate is not None else "none"]
         if proving is not None:
             row += [plus_minus(agent.proven.final) if agent.proven else "", within_cell(agent.proven)]
+        if problem.violations is not None:
+            row.append(plus_minus(agent.priced))
         if against:
             row += ["best", ""] if agent.name == problem.best else _against(against[agent.name])
         rows.append(tuple(row))
@@ -91,6 +95,12 @@ def _table_words(problem: ProblemDigest) -> str:
             f" Certified: what is lost at most, by the certificates of the runs. Within {amount}: in how many runs it"
             f" came to be certified, at some checkpoint, that at most {amount} is lost, and by which t half of all runs"
             " had come so far."
+        )
+    if problem.violations is not None:
+        apart = "plus" if problem.measure == "regret" else "less"
+        note += (
+            f" The {problem.measure} leaves the constraints out. {problem.judged.capitalize()}: the {problem.measure}"
+            f" {apart} each violation at its price; by it agents are compared."
         )
     if problem.measure != "regret":
         return note
@@ -122,7 +132,7 @@ def _all_pairs(problem: ProblemDigest) -> Table:
         columns=(
             Column("pair", "long"),
             Column("first is better on", "number"),
-            Column(f"difference in {measure}", "number"),
+            Column(f"difference in {problem.judged}", "number"),
             Column("p", "number"),
             Column("corrected p", "number"),
         ),
@@ -142,6 +152,9 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
         if problem.certified is not None:
             note += " Certificates are proven without it."
         return [Heading("Optimum"), Text(note, "note")]
+    if optimum.status.startswith(INFEASIBLE):
+        reason = optimum.status.partition(": ")[2]
+        return [Heading("Optimum"), Text(f"There is none, and that is proven: {reason}.", "bad")]
     facts = Facts(
         (
             ("value", number(optimum.value, 6)),

@@ -25,7 +25,7 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
 
 def verdict(pair: Comparison, measure: str) -> str:
     """A comparison in a sentence, with its first agent as the subject."""
-    better = "lower regret" if measure == "regret" else "a higher value"
+    better = f"a higher {measure}" if measure.endswith("value") else f"lower {measure}"
     first, second, d = pair.first, pair.second, pair.difference
     if d is None:
         return f"{first} and {second} share no seed: not compared."
@@ -113,14 +113,24 @@ def _sentence_case(clause: str) -> str:
 def _leader(problem: ProblemDigest, best: AgentDigest) -> str:
     at = f"at t = {best.t:,}"
     seeds = f"({count(best.final.n, 'seed')})"
-    figure = plus_minus(best.final)
-    if problem.measure == "regret" and 0 != best.final.mean <= resolution(problem.record):
+    figure = plus_minus(best.priced)
+    if problem.measure == "regret" and 0 != best.priced.mean <= resolution(problem.record):
         figure += ", which is zero to within the accuracy of the optimum"
     name = f"{best.name} ({best.caveat})" if best.caveat else best.name
     if len(problem.agents) == 1:
-        return f"{name} has {problem.measure} {figure} {at} {seeds}."
-    extreme = "lowest regret" if problem.measure == "regret" else "highest value"
-    return f"{name} has the {extreme} {at}: {figure} {seeds}."
+        return f"{name} has {problem.judged} {figure} {at} {seeds}{_apart(problem, best)}."
+    extreme = f"{'lowest' if problem.measure == 'regret' else 'highest'} {problem.judged}"
+    return f"{name} has the {extreme} {at}: {figure} {seeds}{_apart(problem, best)}."
+
+
+def _apart(problem: ProblemDigest, best: AgentDigest) -> str:
+    """The regret and the violations apart, of which the priced regret is made; nothing without constraints."""
+    found = problem.violations
+    if found is None:
+        return ""
+    lacking = zip(problem.record.constraints, found.final[best.name], strict=True)
+    told = listed([f"{plus_minus(interval)} of {name!r}" for name, interval in lacking])
+    return f", made of {problem.measure} {plus_minus(best.final)} and violations {told}"
 
 
 def _differences(problem: ProblemDigest) -> list[str]:
@@ -173,10 +183,10 @@ def _sentence(kind: str, names: str, pairs: Sequence[Comparison]) -> str:
 def _with_factor(problem: ProblemDigest, name: str) -> str:
     """The name of another agent, with its regret as a multiple of the best one's where that means something."""
     best, other = problem.agent(problem.best or name), problem.agent(name)
-    if problem.measure != "regret" or best.final.mean <= resolution(problem.record):
+    if problem.measure != "regret" or best.priced.mean <= resolution(problem.record):
         return name
-    factor = other.final.mean / best.final.mean
-    return f"{name} ({number(factor, 2)} times the regret)" if factor >= 1.05 else name
+    factor = other.priced.mean / best.priced.mean
+    return f"{name} ({number(factor, 2)} times the {problem.judged})" if factor >= 1.05 else name
 
 
 def _fall(best: AgentDigest) -> list[str]:

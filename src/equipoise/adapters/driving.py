@@ -1,0 +1,413 @@
+"""An agent in an environment of Gymnasium, step by step: for environments of which no model can be had.
+
+States are numbered as they are met. An agent plans over a fixed number of states, and to one with room for states that
+were never met they are the most promising of all, so that it looks for them for a long time. So an agent is made of a
+function of the space, over exactly the states met so far. When a new one is met, the agent is made anew with one state
+more and absorbs the log: it keeps all that was learnt of the world, and its average begins again. By concavity,
+g(average of all steps) is at least the mean of g(average of each stretch), weighted by their lengths: nothing is lost
+but what the agent needs to begin with. Most states are met early.
+
+What an agent proves holds for as many states as it was told. Over the states met so far that proves nothing of the
+environment, and no certificate is reported; an agent that is given as such, with a space of its own, is told them all.
+
+An end leads to the next start, as in `explore`, and TimeLimit is left out as there. After a truncation by the
+environment itself it is reset as well, but that is no transition: the agent is told where it is (`Agent.resume`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._numbers import SEEDS, counted, whole
+from equipoise._progress import progress_display
+from equipoise.adapters._extras import imported
+from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
+from equipoise.agents.base import Agent
+from equipoise.errors import AdapterError
+from equipoise.models.labels import Labels, texts
+from equipoise.models.space import Space
+from equipoise.rewards.base import Reward
+from equipoise.simulation.checkpoints import checked_marks
+from equipoise.simulation.interrupting import interruptible
+
+if TYPE_CHECKING:
+    import gymnasium
+    import polars
+
+_MOST_STEPS: Final = 10**12
+_FIRST_ROOM: Final = 1024  # steps of a log, before it grows
+_INTERRUPTS: Final = ("raise", "return")
+
+MakesAgent = Callable[[Space], Agent]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """What an agent did in an environment.
+
+    Attributes
+    ----------
+    t : int array
+        The checkpoints, and where it was stopped: numbers of steps taken.
+    outcomes : float array, one row a checkpoint
+        The average outcome vector of the first t steps.
+    values : float array
+        g of these averages.
+    certified : float array
+        What is lost at most, proven by an agent that was told the number of states; else NaN.
+    states : tuple
+        The labels of the states, in the order in which they were met.
+    resets : int
+        How many episodes ended.
+    status : str
+        "done", or "interrupted" if Ctrl-C came first.
+    steps : int
+        Steps taken by this call.
+    seconds : float
+        Time taken by this call.
+    agent : Agent
+        As it is now.
+    scaling : Scaling
+        How the outcomes stand for the environment's rewards.
+    driver : object
+        What `drive` goes on with, if it is given this run.
+
+    Examples
+    --------
+    >>> import gymnasium, equipoise as eq
+    >>> env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    >>> reward = eq.rewards.Linear([1.0])
+    >>> run = eq.adapters.drive(env, lambda space: eq.recommended(space, reward), 500, ranges=[(0, 1)])
+    >>> run.t[-1], len(run.states), run.frame().columns
+    (np.int64(500), 11, ['t', 'value', 'certified', 'reward'])
+    """
+
+    t: NDArray[np.int64]
+    outcomes: NDArray[np.float64]
+    values: NDArray[np.float64]
+    certified: NDArray[np.float64]
+    states: tuple[Hashable, ...] = field(repr=False)
+    resets: int
+    status: str
+    steps: int
+    seconds: float
+    agent: Agent = field(repr=False)
+    scaling: Scaling
+    driver: _Driver = field(repr=False)
+
+    @property
+    def log(self) -> polars.DataFrame:
+        """Every step: state, action, the outcomes, next_state, and their labels; for `Model.estimate` and `absorb`."""
+        return self.driver.frame()
+
+    def frame(self) -> polars.DataFrame:
+        """One row a checkpoint: t, value, certified, one column an outcome."""
+        import polars
+
+        columns: dict[str, Any] = {"t": self.t, "value": self.values, "certified": self.certified}
+        columns |= dict(zip(self.scaling.names, self.outcomes.T, strict=True))
+        return polars.DataFrame(columns)
+
+
+@final
+class DriveInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `drive`: the agent is whole, and what was done so far is in `run`.
+
+    Attributes
+    ----------
+    run : Drive
+        As `drive` would have returned it, with the status "interrupted"; `drive` takes it to go on.
+    """
+
+    def __init__(self, run: Drive) -> None:
+        super().__init__(f"interrupted after {run.steps} steps; what was done is in the `run` of this exception")
+        self.run = run
+
+
+def drive(
+    env: gymnasium.Env[Any, Any],
+    agent: MakesAgent | Agent | Drive,
+    steps: int,
+    seed: int = 0,
+    *,
+    outcomes: Sequence[str] | None = None,
+    ranges: Ranges | None = None,
+    drop: Sequence[int | str] = (),
+    episodes: bool = False,
+    state: Callable[[Any, Any], Any] | None = None,
+    ends: Callable[[bool, bool], bool] | None = None,
+    limit: int = 10_000,
+    checkpoints: Sequence[int] | NDArray[np.int64] | None = None,
+    interrupt: str = "raise",
+    progress: bool | None = None,
+) -> Drive:
+    """Run an agent in an environment itself, numbering its states as they are met.
+
+    For environments with finitely many states of which no model can be had; `model_from` and `simulate` are a thousand
+    times faster where it can. What is drawn, and whether an observation is the whole state, does not matter here.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With finitely many actions.
+    agent : callable, Agent or Drive
+        A function that makes an agent for a space, such as ``lambda space: eq.recommended(space, reward)``: it is
+        called anew whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
+        room for all states, and labels for them if the model has. Or what an earlier call returned, to go on with it.
+    steps : int
+        How many steps to take.
+    seed : int
+        Of the environment, at its first reset.
+    outcomes, ranges, drop, episodes, state, ends
+        As for `explore`; a range that the environment does not declare must be given. Both flags at once are a
+        truncation, unless `ends` says otherwise.
+    limit : int
+        How many states may be met, with a function that makes agents.
+    checkpoints : increasing ints, optional
+        Times t at which to record; by default ten a decade, log-spaced, and the last.
+    interrupt : {"raise", "return"}
+        What Ctrl-C does: raise `DriveInterrupted`, a KeyboardInterrupt that has the run so far, or return that run.
+    progress : bool, optional
+        A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
+
+    Returns
+    -------
+    Drive
+        What was done.
+
+    Raises
+    ------
+    AdapterError
+        When more states are met than there is room for, or something about the environment does not fit the agent.
+
+    Examples
+    --------
+    >>> import gymnasium, equipoise as eq
+    >>> reward = eq.rewards.Linear([1.0])
+    >>> env = gymnasium.make("CliffWalking-v1")
+    >>> run = eq.adapters.drive(env, lambda space: eq.recommended(space, reward), 2_000, ranges=[(-100, 0)])
+    >>> run.status, run.states[:3], run.scaling.original(run.outcomes[-1]).tolist()[0] > -10
+    ('done', (36, 24, 12), True)
+    """
+    gymnasium = imported("gymnasium", "gymnasium")
+    if not isinstance(env, gymnasium.Env):
+        raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed, as gymnasium.make returns")
+    steps = counted(steps, "steps", 1, _MOST_STEPS, error=AdapterError)
+    seed = whole(seed, "seed", 0, SEEDS, error=AdapterError)
+    if interrupt not in _INTERRUPTS:
+        raise AdapterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
+    if isinstance(agent, Drive):
+        driver = agent.driver
+    else:
+        scaling = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env)).scaling(None, None)
+        driver = _Driver(env, agent, scaling, state, ends, counted(limit, "limit", 1, error=AdapterError))
+    done = driver.log.steps
+    marks = set(checked_marks(checkpoints, done, done + steps).tolist())
+    began = time.perf_counter()
+    times: list[int] = []
+    rows: list[NDArray[np.float64]] = []
+    proven: list[float] = []
+
+    def record() -> None:
+        times.append(driver.log.steps)
+        rows.append(driver.log.average)
+        proven.append(driver.best_possible)
+
+    from equipoise.adapters.snapshots import limits_left_out
+
+    shown = progress_display("driving", steps, wanted=progress, unit="steps")
+    with limits_left_out(env) as unlimited, interruptible() as stop, shown as display:
+        driver.begin(unlimited, seed)
+        while driver.log.steps < done + steps and not stop.is_set():
+            driver.step()
+            if driver.log.steps in marks:
+                record()
+            display.done(driver.log.steps - done)
+    if driver.log.steps > max([done, *times[-1:]]):
+        record()
+    averages = np.array(rows).reshape(len(rows), len(driver.scaling.names))
+    values = np.array([driver.reward.value(w) for w in averages], np.float64)
+    run = Drive(
+        t=np.array(times, np.int64),
+        outcomes=averages,
+        values=values,
+        certified=np.array(proven, np.float64) - values,
+        states=tuple(driver.numbers),
+        resets=driver.resets,
+        status="done" if driver.log.steps == done + steps else "interrupted",
+        steps=driver.log.steps - done,
+        seconds=time.perf_counter() - began,
+        agent=driver.agent,
+        scaling=driver.scaling,
+        driver=driver,
+    )
+    if run.status == "interrupted" and interrupt == "raise":
+        raise DriveInterrupted(run)
+    return run
+
+
+class _Log:
+    """The steps taken, in arrays that grow."""
+
+    def __init__(self, n_outcomes: int) -> None:
+        self.steps = 0
+        self._places = np.zeros((_FIRST_ROOM, 3), np.int64)
+        self._outcomes = np.zeros((_FIRST_ROOM, n_outcomes))
+        self._total = np.zeros(n_outcomes)
+
+    def add(self, state: int, action: int, outcomes: Sequence[float], after: int) -> None:
+        if self.steps == len(self._places):
+            self._places = np.concatenate([self._places, np.zeros_like(self._places)])
+            self._outcomes = np.concatenate([self._outcomes, np.zeros_like(self._outcomes)])
+        self._places[self.steps] = state, action, after
+        self._outcomes[self.steps] = outcomes
+        self._total += outcomes
+        self.steps += 1
+
+    @property
+    def average(self) -> NDArray[np.float64]:
+        return self._total / max(1, self.steps)
+
+    def frame(self, names: Sequence[str], states: Sequence[Hashable], actions: Sequence[Hashable]) -> polars.DataFrame:
+        import polars
+
+        state, action, after = self._places[: self.steps].T
+        state_texts, action_texts = np.array(texts(states), np.object_), np.array(texts(actions), np.object_)
+        return polars.DataFrame(
+            {
+                "state": state,
+                "action": action,
+                **dict(zip(names, self._outcomes[: self.steps].T, strict=True)),
+                "next_state": after,
+                "state_label": state_texts[state].tolist(),
+                "action_label": action_texts[action].tolist(),
+                "next_state_label": state_texts[after].tolist(),
+            }
+        )
+
+
+class _Driver:
+    """What is kept from step to step: the numbers of the states, the log, the agent, and where the environment is."""
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        agent: Any,
+        scaling: Scaling,
+        state: Callable[[Any, Any], Any] | None,
+        ends: Callable[[bool, bool], bool] | None,
+        limit: int,
+    ) -> None:
+        from equipoise.adapters.labelling import actions_of, plain
+
+        self._plain, self._state, self._ends = plain, state, ends
+        self._actions, self._action_labels = actions_of(env.action_space)
+        self.scaling = scaling
+        self.numbers: dict[Hashable, int] = {}
+        self.log = _Log(len(scaling.names))
+        self.resets = 0
+        self._env: Any = None
+        self._made: Agent | None = None
+        self._maker: MakesAgent | None = None
+        if isinstance(agent, Agent):
+            self._check(agent)
+            self._made, self._limit = agent, agent.space.n_states
+            self.numbers = {label: s for s, label in enumerate(agent.space.labels.states or ())}
+        elif callable(agent):
+            self._maker, self._limit = agent, limit
+        else:
+            raise AdapterError(
+                f"agent: got {type(agent).__name__}; an agent is needed, or a function that makes one for a space: "
+                "lambda space: eq.recommended(space, reward)"
+            )
+
+    @property
+    def agent(self) -> Agent:
+        assert self._made is not None
+        return self._made
+
+    @property
+    def reward(self) -> Reward:
+        return self.agent.reward
+
+    @property
+    def best_possible(self) -> float:
+        """What the agent proves of the environment; NaN if nothing."""
+        bound = self.agent.best_possible
+        return bound if self._maker is None and np.isfinite(bound) else np.nan
+
+    def frame(self) -> polars.DataFrame:
+        """The log, with labels."""
+        return self.log.frame(self.scaling.names, list(self.numbers), self._action_labels)
+
+    def begin(self, env: gymnasium.Env[Any, Any], seed: int) -> None:
+        """Reset the environment, unless it is the one that was driven before."""
+        if self._env is not env:
+            self._env = env
+            self._here = self._number(env.reset(seed=seed)[0])
+            self._place()
+
+    def step(self) -> None:
+        agent, state = self.agent, self._here
+        action = agent.act(state)
+        observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
+        both = bool(terminated and truncated)
+        ended = bool(terminated) and not both if self._ends is None else bool(self._ends(terminated, truncated))
+        outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
+        if ended:
+            self.resets += 1
+            observation = self._env.reset()[0]
+        after = self._number(observation)
+        self.log.add(state, action, outcomes, after)
+        self._here = after
+        if after < agent.space.n_states:
+            agent.observe(outcomes, after)
+        if (truncated or terminated) and not ended:
+            self._here = self._number(self._env.reset()[0])
+        self._place()
+
+    def _place(self) -> None:
+        """Have an agent that knows the present state, and that knows that it is there."""
+        if self._made is None or self._here >= self._made.space.n_states:
+            assert self._maker is not None
+            count = len(self.numbers)
+            labels = Labels(list(self.numbers), self._action_labels, self.scaling.names)
+            space = Space([len(self._actions)] * count, len(self.scaling.names), start=self._here, labels=labels)
+            self._made = self._maker(space)
+            if not isinstance(self._made, Agent) or self._made.space != space:
+                raise AdapterError("agent: the function must return an agent that is made for the space it is given")
+            if self.log.steps:
+                self._made.absorb(self.frame())
+        if self._made.state != self._here:
+            self._made.resume(self._here)
+
+    def _number(self, observation: Any) -> int:
+        label = self._plain(observation if self._state is None else self._state(observation, self._env))
+        if label not in self.numbers:
+            if len(self.numbers) == self._limit:
+                way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
+                raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")
+            self.numbers[label] = len(self.numbers)
+        return self.numbers[label]
+
+    def _check(self, agent: Agent) -> None:
+        wrong = [s for s, n in enumerate(agent.space.n_actions) if n != len(self._actions)]
+        if wrong:
+            raise AdapterError(
+                f"agent: its space has {agent.space.n_actions[wrong[0]]} actions in "
+                f"{agent.space.labels.name_state(wrong[0])}; the environment has {len(self._actions)}"
+            )
+        if agent.space.n_outcomes != len(self.scaling.names):
+            raise AdapterError(
+                f"agent: its space has {agent.space.n_outcomes} outcomes; the environment has "
+                f"{len(self.scaling.names)}: {', '.join(self.scaling.names)}"
+            )
+        if agent.pending:
+            raise AdapterError(f"agent: its action of time {agent.t} has not been observed yet; call observe first")

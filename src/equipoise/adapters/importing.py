@@ -1,0 +1,241 @@
+"""From Gymnasium to a world: the door in.
+
+An episodic task becomes a world that goes on for ever: an end leads to the next start. The average of an outcome over
+the steps is then E[return] / E[length], the mean return of an episode over its mean length. With the outcome "episode
+ended", whose average is 1 / E[length], returns and lengths can be had apart (`Scaling.returns`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from equipoise._numbers import counted
+from equipoise.adapters._extras import imported
+from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
+from equipoise.errors import AdapterError
+from equipoise.models.labels import Labels
+from equipoise.models.model import Model
+
+if TYPE_CHECKING:
+    import gymnasium
+
+    from equipoise.adapters.exploring import Laws
+
+_LIMIT: Final = 100_000
+_CHECK: Final = 10_000
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """What was found in an environment.
+
+    Attributes
+    ----------
+    model : Model
+        The world.
+    scaling : Scaling
+        How its outcomes stand for the environment's rewards.
+    starts : dict
+        The states after a reset, by label, and their probabilities.
+
+    Examples
+    --------
+    >>> import gymnasium, equipoise as eq
+    >>> lake = eq.adapters.explore(gymnasium.make("FrozenLake-v1"), episodes=True)
+    >>> best = eq.solve(lake.model, eq.rewards.Linear([1.0, 0.0]))
+    >>> lake.scaling.returns(best.outcomes).round(3).tolist()  # with the most goals in a step, 3 of 4 episodes succeed
+    [0.753, 1.0]
+    """
+
+    model: Model
+    scaling: Scaling
+    starts: Mapping[Any, float] = field(repr=False)
+
+
+def explore(
+    env: gymnasium.Env[Any, Any],
+    *,
+    outcomes: Sequence[str] | None = None,
+    ranges: Ranges | None = None,
+    drop: Sequence[int | str] = (),
+    episodes: bool = False,
+    state: Callable[[Any, Any], Any] | None = None,
+    ends: Callable[[bool, bool], bool] | None = None,
+    limit: int = _LIMIT,
+    check: int = _CHECK,
+    progress: bool | None = None,
+) -> Exploration:
+    """Find the exact law of a finite Gymnasium or MO-Gymnasium environment, and how its rewards were scaled.
+
+    Toy-text environments publish their law (``env.P``), which is read. Others are searched: from every state, every
+    action is tried once for all that its random draws can be. Draws from a continuum are followed through comparisons
+    (``random() < p``) and refused otherwise, by name. What was found is then held against the environment itself.
+
+    An end (`terminated`) leads to the next start; a truncation is no event, and TimeLimit is left out. The start of the
+    world is the likeliest state after a reset. The environment is left as it was found.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With finitely many actions, and finitely many observations that can be reached. Wrappers are kept.
+    outcomes : sequence of str, optional
+        Names for the components of the reward.
+    ranges : mapping or sequence, optional
+        What a component of the reward can be, (low, high), by its number or name, or for all. By default what the
+        environment declares in its `reward_space`; if it declares nothing, the least and the largest of all rewards.
+    drop : sequence
+        Components of the reward to leave out, by number or name.
+    episodes : bool
+        Whether to have the outcome "episode ended", 1 at the end of an episode.
+    state : callable, optional
+        ``state(observation, env)`` returns the state, anything hashable; None: the observation is the state. Give it
+        to read what is hidden in the environment, or to leave out of an observation what does not matter.
+    ends : callable, optional
+        ``ends(terminated, truncated)`` says whether the episode has ended; to be given where both flags are set at
+        once, which may mean either.
+    limit : int
+        How many states may be found.
+    check : int
+        How many steps the law that was found is held against the environment; of every twentieth the whole law is
+        compared.
+    progress : bool, optional
+        Whether to show how far the search is; by default on a terminal, when it takes longer than a second.
+
+    Returns
+    -------
+    Exploration
+        The model, and the scaling of its outcomes.
+
+    Raises
+    ------
+    AdapterError
+        When there is no exact model, or an assumption about the environment does not hold; it says which and what to
+        do.
+    MissingExtraError
+        When Gymnasium is not installed.
+
+    Examples
+    --------
+    >>> import mo_gymnasium, equipoise as eq
+    >>> tree = eq.adapters.explore(mo_gymnasium.make("fruit-tree-v0"))
+    >>> tree.model
+    Model(63 states, 126 pairs, 6 outcomes, start=0, noise='none')
+    >>> best = eq.solve(tree.model, eq.rewards.BottomSum(6, kappa=1))  # as much as possible of the scarcest nutrient
+    >>> tree.scaling.original(best.outcomes).round(3).tolist()  # in a step; a fruit takes six
+    [0.633, 0.633, 0.633, 0.633, 0.633, 0.633]
+    """
+    gymnasium = imported("gymnasium", "gymnasium")
+    if not isinstance(env, gymnasium.Env):
+        raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed, as gymnasium.make returns")
+    from equipoise.adapters.exploring import Explorer, explored
+    from equipoise.adapters.published import published_laws
+
+    request = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env))
+    limit = counted(limit, "limit", 1, error=AdapterError)
+    check = counted(check, "check", 0, error=AdapterError)
+    explorer = Explorer(env, state, ends, limit)
+    try:
+        if request.declared is not None and explorer.reward_size() == len(request.declared[0]):
+            request.scaling(None, None)  # what is wrong with the ranges is said before a long search
+        laws = None
+        if state is None and not explorer.rewindable.is_wrapped:
+            laws = published_laws(env.unwrapped, explorer.action_labels)
+        if laws is None:
+            laws = explored(explorer, check, progress)
+        else:
+            explorer.walk(laws, check)
+    finally:
+        explorer.release()
+    rewards = [event.reward for row in laws.events.values() for law in row for event in law]
+    if len({len(reward) for reward in rewards}) > 1:
+        raise AdapterError("the rewards of the environment differ in length")
+    columns = np.array(rewards)
+    scaling = request.scaling(columns.min(axis=0).tolist(), columns.max(axis=0).tolist())
+    return Exploration(_model(laws, scaling), scaling, laws.start)
+
+
+def model_from(
+    env: gymnasium.Env[Any, Any],
+    *,
+    outcomes: Sequence[str] | None = None,
+    ranges: Ranges | None = None,
+    drop: Sequence[int | str] = (),
+    episodes: bool = False,
+    state: Callable[[Any, Any], Any] | None = None,
+    ends: Callable[[bool, bool], bool] | None = None,
+    limit: int = _LIMIT,
+    check: int = _CHECK,
+    progress: bool | None = None,
+) -> Model:
+    """Return the exact model of a finite Gymnasium or MO-Gymnasium environment, with labels.
+
+    It is the model of `explore`, which also says how the rewards were scaled. An environment that `to_gymnasium` made
+    gives its model back.
+
+    Parameters
+    ----------
+    env, outcomes, ranges, drop, episodes, state, ends, limit, check, progress
+        As for `explore`.
+
+    Raises
+    ------
+    AdapterError
+        When there is no exact model, or an assumption about the environment does not hold; it says which and what to
+        do.
+
+    Examples
+    --------
+    >>> import gymnasium, equipoise as eq
+    >>> model = eq.adapters.model_from(gymnasium.make("FrozenLake-v1"))
+    >>> model
+    Model(11 states, 44 pairs, 1 outcomes, start=0, noise='none')
+    >>> round(eq.solve(model, eq.rewards.Linear([1.0])).value, 4)  # goals reached in a step
+    0.018
+    """
+    gymnasium = imported("gymnasium", "gymnasium")
+    if isinstance(env, gymnasium.Env):
+        from equipoise.adapters.environment import ModelEnvironment
+
+        if isinstance(env.unwrapped, ModelEnvironment):
+            return env.unwrapped.model
+    return explore(
+        env,
+        outcomes=outcomes,
+        ranges=ranges,
+        drop=drop,
+        episodes=episodes,
+        state=state,
+        ends=ends,
+        limit=limit,
+        check=check,
+        progress=progress,
+    ).model
+
+
+def _model(laws: Laws, scaling: Scaling) -> Model:
+    number = {label: s for s, label in enumerate(laws.events)}
+    starts = [(p, number[label]) for label, p in laws.start.items()]
+    rows = []
+    for label, row in laws.events.items():
+        branches = []
+        for action, law in zip(laws.actions, row, strict=True):
+            lines = []
+            for event, p in law.items():
+                try:
+                    outcomes = scaling.outcomes(event.reward, event.ended)
+                except AdapterError as error:
+                    raise AdapterError(f"state {label!r}, action {action!r}: {error}") from None
+                if event.ended:
+                    lines += [(p * q, s, outcomes) for q, s in starts]
+                else:
+                    lines.append((p, number[event.state], outcomes))
+            branches.append(lines)
+        rows.append(branches)
+    likeliest = max(laws.start, key=lambda label: laws.start[label])
+    labels = Labels(list(laws.events), list(laws.actions), scaling.names)
+    return Model.from_branches(rows, start=number[likeliest], labels=labels).restricted()

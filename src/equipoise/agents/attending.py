@@ -1,0 +1,67 @@
+"""What a kernel came back for: an array that is too small is made larger, and anything else is an error to be raised.
+
+The kernel has left everything as it was before the step or the plan that it could not take, so it can be called again
+with the larger array.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equipoise.agents.machine import (
+    NO_REGION,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    POOL_FULL,
+    RECORDS_FULL,
+    REGION_FULL,
+    Machine,
+)
+from equipoise.agents.parts import no_theta
+from equipoise.confidence.counts import enlarged
+from equipoise.errors import ContractError
+from equipoise.planning.evi import not_converged
+
+if TYPE_CHECKING:
+    from equipoise.agents.toc_ucrl2 import TocUCRL2
+
+
+def attended(agent: TocUCRL2, reason: int) -> Machine:
+    """The agent's arrays, one of them larger.
+
+    Parameters
+    ----------
+    agent : TocUCRL2
+        Whose kernel came back.
+    reason : int
+        Why; see `agents.machine`.
+
+    Raises
+    ------
+    ConvergenceError
+        When the planner did not reach its tolerance.
+    ContractError
+        When the bounds of the confidence are not numbers.
+    RewardError, OracleError
+        When theta is not a number: because the reward's gradient or conjugate is none, or the oracle's step.
+    """
+    machine, rules = agent.machine, agent.rules
+    if reason == NOT_CONVERGED:
+        raise not_converged(float(machine.work.certificate["span"][0]), rules.sweep_limit, rules.relaxation)
+    if reason == NOT_FINITE:
+        raise no_theta(agent.phase.oracle, agent.reward, agent.t, agent.average, agent.theta)
+    if reason == NO_REGION:
+        raise ContractError(
+            f"confidence: at time {agent.t} {agent.confidence!r} gave bounds that are not finite numbers; "
+            "equipoise.testing.check_confidence tells where"
+        )
+    if reason == POOL_FULL:
+        return machine._replace(counts=enlarged(machine.counts))
+    if reason == RECORDS_FULL:
+        return machine._replace(records=machine.records.enlarged())
+    assert reason == REGION_FULL
+    size = 2 * machine.counts.seen
+    larger = machine.region._replace(successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size))
+    return machine._replace(region=larger)
