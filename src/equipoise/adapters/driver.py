@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.adapters.labelling import actions_of, plain
+from equipoise.adapters.laws import Ends, has_ended
 from equipoise.adapters.scaling import Scaling
 from equipoise.agents.base import Agent
 from equipoise.errors import AdapterError
@@ -125,7 +126,7 @@ class Driver:
         agent: Any,
         scaling: Scaling,
         state: Callable[[Any, Any], Any] | None,
-        ends: Callable[[bool, bool], bool] | None,
+        ends: Ends | None,
         limit: int,
     ) -> None:
         self._state, self._ends = state, ends
@@ -185,8 +186,7 @@ class Driver:
         agent, state = self.agent, self._here
         action = agent.act(state)
         observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
-        both = bool(terminated and truncated)
-        ended = bool(terminated) and not both if self._ends is None else bool(self._ends(terminated, truncated))
+        ended = has_ended(terminated, truncated, self._ends)
         outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
         if ended:
             self.resets += 1

@@ -129,4 +129,3 @@ def factorisation_work(chain: csr_array) -> float:
     width = np.zeros(n)
     np.maximum.at(width, np.maximum(row, column), np.abs(row - column).astype(np.float64))
     return float((width**2).sum())
-
