@@ -13,6 +13,7 @@ import pytest
 import equipoise.testing
 from benchmarks import certificates, constraints, environments
 from equipoise.studies import read_study
+from tests.adapters.optional import needed
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -72,6 +73,12 @@ def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "after 10000 steps" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
+    needed("stable_baselines3")
+    assert_said((ROOT / "docs" / "learners.md").read_text(encoding="utf-8"), tmp_path)
 
 
 GYMNASIUM = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
