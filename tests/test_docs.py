@@ -66,6 +66,15 @@ def assert_said(page, tmp_path):
     assert done.stdout == "".join(answers)
 
 
+def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "after 10000 steps" in done.stdout
+
+
 @pytest.mark.slow
 def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
     needed("stable_baselines3")

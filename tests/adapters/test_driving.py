@@ -155,6 +155,8 @@ def test_it_goes_on_where_it_was():
 
 
 def test_what_is_asked_for_wrongly():
+    with pytest.raises(AdapterError, match=r"a run goes on as it began"):
+        drive(Corridor(), drive(Corridor(), recommended, 5), 5, episodes=True)
     with pytest.raises(AdapterError, match=r"agent: got str; an agent is needed, or a function that makes one"):
         drive(Corridor(), "recommended", 10)
     with pytest.raises(AdapterError, match=r"its space has 3 actions in state 1; the environment has 2"):

@@ -98,9 +98,9 @@ def test_numbers_that_will_not_do():
 
 def test_constants_given_are_held_against_points():
     assert Expression("min(w)", 2, lipschitz=3.0).lipschitz == 3.0
-    with pytest.raises(RewardError, match="lipschitz: got 0.5"):
+    with pytest.raises(RewardError, match=r"lipschitz: got 0.5"):
         Expression("min(w)", 2, lipschitz=0.5)
-    with pytest.raises(RewardError, match="smoothness: got 0.5"):
+    with pytest.raises(RewardError, match=r"smoothness: got 0.5"):
         Expression("-sum_squares(w)", 2, smoothness=0.5)
     with pytest.raises(RewardError, match="smoothness"):
         Expression("min(w)", 2, smoothness=10.0)
@@ -108,7 +108,7 @@ def test_constants_given_are_held_against_points():
         Expression("log(min(w))", 2, lipschitz=100.0)
     # Intervals see the argument of the logarithm reach -0.4; it is 0.1 at least, since one of the two is 0.5.
     hidden = "log(minimum(w[0], 0.5) + minimum(1 - w[0], 0.5) - 0.4)"
-    with pytest.raises(RewardError, match="not defined.* or give lipschitz="):
+    with pytest.raises(RewardError, match=r"not defined.* or give lipschitz="):
         Expression(hidden, 1)
     assert Expression(hidden, 1, lipschitz=20.0).lipschitz == 20.0
     with pytest.raises(RewardError, match="lipschitz: got 1, but"):

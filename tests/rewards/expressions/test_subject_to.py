@@ -54,7 +54,7 @@ def test_affine_ones_are_linear():
 
 
 def test_the_same_twice_is_one():
-    assert constrained(W[0] >= 0.25, 0.25 <= W[0]).names == ("w[0] >= 0.25",)
+    assert constrained(W[0] >= 0.25, cp.NonNeg(W[0] - 0.25)).names == ("w[0] >= 0.25",)
 
 
 @pytest.mark.parametrize(

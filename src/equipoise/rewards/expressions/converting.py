@@ -51,8 +51,8 @@ def from_cvxpy(
     variable : cvxpy.Variable
         The average outcomes in it, a vector of K.
     subject_to : sequence of cvxpy.Constraint
-        What the average outcomes must meet: comparisons and cones of second order. Those that all outcomes in [0, 1] meet
-        are left out. With any other, the reward is a `Constrained` one.
+        What the average outcomes must meet: comparisons and cones of second order. Those that all outcomes in [0, 1]
+        meet are left out. With any other, the reward is a `Constrained` one.
     price, smoothing : float
         Those of `Constrained`; for nothing else.
     norm, lipschitz, smoothness : float

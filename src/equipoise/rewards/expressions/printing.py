@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._types import Vector
@@ -105,7 +106,7 @@ def _term(matrix: csr_array, block: int, program: Program) -> str:
     return f"{_matrix(matrix)} @ {name}"
 
 
-def _indices(columns: Vector) -> str:
+def _indices(columns: NDArray[np.integer]) -> str:
     return str(int(columns[0])) if len(columns) == 1 else repr([int(column) for column in columns])
 
 
