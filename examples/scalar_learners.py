@@ -73,7 +73,8 @@ def picture() -> gymnasium.Env:
 
     def seen(state: int) -> NDArray[np.float32]:
         wrong = rng.random(SIDE * SIDE) < NOISE
-        return np.not_equal(plain[state].ravel(), wrong).astype(np.float32)
+        pixels: NDArray[np.float32] = np.not_equal(plain[state].ravel(), wrong).astype(np.float32)
+        return pixels
 
     return TransformObservation(star(), seen, gymnasium.spaces.Box(0.0, 1.0, (SIDE * SIDE,), np.float32))
 
