@@ -12,6 +12,7 @@ import pytest
 
 import equipoise.testing
 from benchmarks import certificates, constraints, environments
+from equipoise.rewards.expressions.formula import FUNCTIONS
 from equipoise.studies import read_study
 from tests.adapters.optional import needed
 
@@ -51,7 +52,7 @@ def test_the_programs_of_the_page_on_certificates_say_what_they_say(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["optimum", "gymnasium", pytest.param("applications/department", marks=pytest.mark.slow)]
+    "name", ["optimum", "gymnasium", "expressions", pytest.param("applications/department", marks=pytest.mark.slow)]
 )
 def test_the_programs_of_a_page_say_what_they_say(name, tmp_path):
     assert_said((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), tmp_path)
@@ -82,6 +83,12 @@ def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
 
 
 GYMNASIUM = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_expressions_lists_the_words_of_formulas():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"The functions are (.*?)\. Nothing else", page, flags=re.DOTALL)
+    assert tuple(re.findall(r"`(\w+)`", listed)) == FUNCTIONS
 
 
 def test_the_table_of_environments_is_its_programs():
