@@ -70,6 +70,7 @@ CASES: Final = (
     Case("fruit-tree-v0", NUTRIENTS, {}, {"depth": 5}),
     Case("fruit-tree-v0", NUTRIENTS, {}, {"depth": 6}),
     Case("fruit-tree-v0", NUTRIENTS, {}, {"depth": 7}),
+    Case("four-room-v0", ("blue", "green", "red"), {"limit": 1_000_000}, {}),
 )
 
 
@@ -94,14 +95,18 @@ def objectives(found: eq.adapters.Exploration) -> Iterator[tuple[str, Reward, Ca
     yield "fairest", eq.rewards.ProportionalFairness(K, EPS).of(seen), float
 
 
-def solved(case: Case) -> Iterator[list[str]]:
-    """The rows of one environment."""
+def explored(case: Case) -> eq.adapters.Exploration:
+    """The model of an environment, and how its rewards were scaled."""
     import mo_gymnasium
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*precision lowered", category=UserWarning)
         env = mo_gymnasium.make(case.name, **case.arguments)
-    found = eq.adapters.explore(env, outcomes=case.outcomes, episodes=True, **case.options)
+    return eq.adapters.explore(env, outcomes=case.outcomes, episodes=True, **case.options)
+
+
+def solved(case: Case, found: eq.adapters.Exploration) -> Iterator[list[str]]:
+    """The rows of one environment."""
     name = " ".join([f"`{case.name}`", *(f"{key} {value}" for key, value in case.arguments.items())])
     title = f"{name}, {found.model.n_states:,} states"
     for objective, reward, shown in objectives(found):
@@ -142,7 +147,7 @@ def main() -> None:
     rows: list[list[str]] = []
     for case in CASES:
         if chosen.only in case.name:
-            rows += solved(case)
+            rows += solved(case, explored(case))
             print(f"{case.name} {case.arguments or ''}", flush=True)
     prose = PAGE.read_text(encoding="utf-8").partition(MARK)[0].rstrip() + "\n\n"
     write_bytes(chosen.out, (prose + MARK + TEXT + table(HEAD, rows)).encode())

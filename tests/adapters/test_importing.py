@@ -559,6 +559,15 @@ def test_arrays_that_change_in_place_and_actions_of_several_parts():
     assert best.value == pytest.approx(6.0)
 
 
+def test_what_changes_in_place_is_left_as_it_was_found():
+    env = Grid()
+    env.reset(seed=0)
+    held = env.step(np.array([1, 1]))[0]
+    model_from(env)
+    assert held is env.at
+    assert held.tolist() == [1, 1]
+
+
 def test_ranges_by_name_and_what_is_outside_of_them():
     with pytest.raises(
         AdapterError, match=r"state \(0, 0\), action \(0, -1\): prize is 5, outside of its range, 0 to 4"
