@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -21,12 +22,14 @@ from tests.rewards.members import assert_same_elsewhere
 INF = math.inf
 
 
+@functools.cache
 def own():
     return rewards.Custom(
         3, lambda w: -np.sum((w - 0.25) ** 2), lambda w: 0.5 - 2 * w, norm=2, lipschitz=3.0, smoothness=2.0
     )
 
 
+@functools.cache
 def square_of_a_sum():
     """-(sum of w)^2 / 2: beta is 1 in norm 1, and K in the Euclidean one."""
     return rewards.Custom(
