@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEEP := $(VENV)/.deep
 
-.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics constraints paper mutations lint docs browser deep clean setup
+.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics environments paper mutations lint docs browser deep clean setup constraints
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -44,6 +44,10 @@ certificates: setup
 # What it is worth to tell an agent the mechanics of its system; writes docs/mechanics.md in some twenty minutes.
 mechanics: setup
 	$(BIN)/python -m benchmarks.mechanics
+
+# The certified optima of MO-Gymnasium's finite environments; writes their table in docs/gymnasium.md in a minute.
+environments: setup
+	$(BIN)/python -m benchmarks.environments
 
 # Regret and violations with constraints; writes docs/constraints.md in some ten minutes.
 constraints: setup

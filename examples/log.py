@@ -37,6 +37,7 @@ def main() -> None:
 
     newcomer, heir = (eq.recommended(model.space, reward) for _ in range(2))
     heir.absorb(log)
+    print("An agent with the log, before its first step:", heir.certificate(effort=10))
     rows = []
     for name, agent in (("without the log", newcomer), ("with the log", heir)):
         run = eq.simulate(model, agent, options.steps, seed=1)
@@ -46,9 +47,11 @@ def main() -> None:
     x = alt.X("t:Q", scale=alt.Scale(type="log"), title="steps")
     y = alt.Y("lost:Q", scale=alt.Scale(type="log"), title="lost at most, proven from the data alone")
     lines = alt.Chart(pl.DataFrame(rows)).mark_line().encode(x, y, alt.Color("agent:N", title=None))
-    old_rule = alt.Chart(pl.DataFrame({"lost": [certificate.regret_at_most], "t": [1], "what": ["the old rule"]}))
+    old_rule = alt.Chart(
+        pl.DataFrame({"lost": [certificate.regret_at_most], "t": [options.steps], "what": ["the old rule"]})
+    )
     rule = old_rule.mark_rule(strokeDash=[4, 4]).encode(y)
-    words = old_rule.mark_text(align="left", dx=4, dy=-7).encode(x, y, alt.Text("what:N"))
+    words = old_rule.mark_text(align="right", dx=-4, dy=-7).encode(x, y, alt.Text("what:N"))
     (lines + rule + words).properties(width=460, height=300).save(options.out / "log.png", ppi=110)
 
 

@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import equipoise.testing
-from benchmarks import certificates, constraints
+from benchmarks import certificates, constraints, environments
+from equipoise.rewards.expressions.formula import FUNCTIONS
 from equipoise.studies import read_study
+from tests.adapters.optional import needed
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -47,8 +51,11 @@ def test_the_programs_of_the_page_on_certificates_say_what_they_say(tmp_path):
     assert_said(CERTIFICATES, tmp_path)
 
 
-def test_the_programs_of_the_page_on_the_optimum_say_what_they_say(tmp_path):
-    assert_said((ROOT / "docs" / "optimum.md").read_text(encoding="utf-8"), tmp_path)
+@pytest.mark.parametrize(
+    "name", ["optimum", "gymnasium", "expressions", pytest.param("applications/department", marks=pytest.mark.slow)]
+)
+def test_the_programs_of_a_page_say_what_they_say(name, tmp_path):
+    assert_said((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), tmp_path)
 
 
 def assert_said(page, tmp_path):
@@ -58,6 +65,38 @@ def assert_said(page, tmp_path):
     (tmp_path / "program.py").write_text("\n".join(programs))
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "".join(answers)
+
+
+def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "after 10000 steps" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
+    needed("stable_baselines3")
+    assert_said((ROOT / "docs" / "learners.md").read_text(encoding="utf-8"), tmp_path)
+
+
+GYMNASIUM = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_expressions_lists_the_words_of_formulas():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"The functions are (.*?)\. Nothing else", page, flags=re.DOTALL)
+    assert tuple(re.findall(r"`(\w+)`", listed)) == FUNCTIONS
+
+
+def test_the_table_of_environments_is_its_programs():
+    """All of them are in it, and the rows of the smallest are made again."""
+    assert environments.MARK + environments.TEXT in GYMNASIUM
+    assert all(f"| `{case.name}`" in GYMNASIUM for case in environments.CASES)
+    for row in environments.solved(environments.CASES[0]):
+        assert f"| {' | '.join(row)} |\n" in GYMNASIUM
 
 
 BUILT = (ROOT / "docs" / "architecture.md").read_text()

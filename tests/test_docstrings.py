@@ -12,12 +12,14 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
+from importlib.util import find_spec
 
 import pydantic
 import pytest
 
 ROOMS = [
     "equipoise",
+    "equipoise.adapters",
     "equipoise.agents",
     "equipoise.agents.baselines",
     "equipoise.confidence",
@@ -35,6 +37,8 @@ ROOMS = [
     "equipoise.theory",
     "equipoise.theory.bounds",
 ]
+if find_spec("stable_baselines3") is not None:
+    ROOMS.append("equipoise.adapters.deep")
 TITLES = {
     "Parameters",
     "Other Parameters",

@@ -114,6 +114,16 @@ def test_an_end_leads_to_the_start_and_a_truncation_nowhere():
     assert log == ([(0, 1), (1, 2), (2, 3)] * 7)[:20]  # from 3 nothing follows: the next row is where it began again
 
 
+def test_a_limit_of_time_is_left_out_while_it_lasts():
+    """It would set both flags where an episode ends just then, and the end would be taken for a state."""
+    env = gymnasium.wrappers.TimeLimit(Corridor(), 5)
+    run = drive(env, RightOnly(eq.Space([2] * 5, 2), BALANCE), 50)
+    assert run.resets == 10
+    assert len(run.states) == 5
+    env.reset()
+    assert [env.step(0)[3] for _ in range(5)] == [False] * 4 + [True]
+
+
 def test_an_agent_of_the_model_drives_the_environment():
     model, reward = model_from(Corridor()), eq.rewards.Quadratic([0.5, 0.1])  # half of the steps at the left
     agent = eq.TocUCRL2(model.space, reward, confidence=eq.confidence.Known(model), tolerance=1e-6)
@@ -145,6 +155,8 @@ def test_it_goes_on_where_it_was():
 
 
 def test_what_is_asked_for_wrongly():
+    with pytest.raises(AdapterError, match=r"a run goes on as it began"):
+        drive(Corridor(), drive(Corridor(), recommended, 5), 5, episodes=True)
     with pytest.raises(AdapterError, match=r"agent: got str; an agent is needed, or a function that makes one"):
         drive(Corridor(), "recommended", 10)
     with pytest.raises(AdapterError, match=r"its space has 3 actions in state 1; the environment has 2"):

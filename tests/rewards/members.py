@@ -81,6 +81,12 @@ CASES: dict[str, Case] = {
     "within-relative": Case(
         lambda: rewards.Within(rewards.RelativeEntropy([0.25, 0.75], mu=0.02), [0.1, 0.0], [0.5, 0.9])
     ),
+    "formula-quadratic": Case(lambda: rewards.Expression("1 - 0.5 * sum_squares(w - [0.2, 0.9, 0.4])", 3)),
+    "formula-shortfall": Case(lambda: rewards.Expression("1 - mean(square(pos([0.7, 0.9] - w)))", 2)),
+    "formula-log": Case(lambda: rewards.Expression("sum(log(w + 0.05)) / 4", 4)),
+    "formula-entropy": Case(lambda: rewards.Expression("sum(entr(w + 0.1))", 2, 1.0)),
+    "formula-distance": Case(lambda: rewards.Expression("-norm1(w - [0.25, 0.5])", 2, math.inf)),
+    "formula-one": Case(lambda: rewards.Expression("min(hstack([w[0], 0.5])) + sqrt(w[0] + 0.01)", 1)),
 }
 
 SMOOTH = [name for name, case in CASES.items() if case.make().smoothness is not None]

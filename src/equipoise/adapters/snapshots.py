@@ -5,9 +5,9 @@ puts copies of them in place: not a copy of the environment, since many copy the
 EzPickle), which loses their state.
 
 Attributes that never change in place are not copied but shared, such as tables and maps that take long to copy. Which
-those are is found by a trial walk, and whether they stayed as they were is checked in the end (`changed`). What cannot
+those are is found by a trial walk, and that they stay as they were is checked time and again (`changed`). What cannot
 be copied (windows, fonts) is shared too. An environment whose state is in such an object, or outside of its attributes,
-cannot be put back; that is found by holding what was explored against the environment itself, see `exploring`.
+cannot be put back; that is found by holding what was explored against the environment itself, see `checking`.
 
 Wrappers that only count or check are left out while it lasts: TimeLimit, so that no step is truncated by it,
 OrderEnforcing and PassiveEnvChecker. In the end everything is as it was found, the generators included.
@@ -15,8 +15,11 @@ OrderEnforcing and PassiveEnvChecker. In the end everything is as it was found, 
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import itertools
 import pickle
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, final
 
 import gymnasium
@@ -57,13 +60,9 @@ class Rewindable:
     """
 
     def __init__(self, env: gymnasium.Env) -> None:
-        chain = [env]
-        while isinstance(chain[-1], gymnasium.Wrapper):
-            chain.append(chain[-1].env)
+        chain = _chain(env)
         self._found = [(layer, dict(vars(layer))) for layer in chain]
-        self._layers = [layer for layer in chain if not isinstance(layer, _LEFT_OUT)]
-        for outer, inner in zip(self._layers, self._layers[1:], strict=False):
-            outer.env = inner
+        self._layers = _linked(chain)
         self.top: gymnasium.Env = self._layers[0]
         self.is_wrapped = len(self._layers) > 1
         self._shared: set[_Place] = set()
@@ -74,16 +73,6 @@ class Rewindable:
         for layer, attributes in self._found:
             vars(layer).clear()
             vars(layer).update(attributes)
-
-    def seed(self, seed: int) -> None:
-        """Give it a random generator of its own, and the state of a fresh reset.
-
-        Parameters
-        ----------
-        seed : int
-            Of the generator.
-        """
-        self.top.reset(seed=seed)
 
     def fork(self, forks: Forks) -> None:
         """Put forking generators in the place of its random ones.
@@ -139,6 +128,40 @@ class Rewindable:
 
     def _attributes(self) -> list[tuple[_Place, Any]]:
         return [(_Place(i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
+
+
+@contextlib.contextmanager
+def limits_left_out(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """While the block lasts, an environment without the wrappers that only count or check.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With its wrappers.
+    """
+    chain = _chain(env)
+    links = [(wrapper, wrapper.env) for wrapper in chain[:-1]]
+    try:
+        yield _linked(chain)[0]
+    finally:
+        for wrapper, inner in links:
+            wrapper.env = inner
+
+
+def _chain(env: gymnasium.Env) -> list[gymnasium.Env]:
+    """An environment: its wrappers from the outside, and what they wrap."""
+    chain = [env]
+    while isinstance(chain[-1], gymnasium.Wrapper):
+        chain.append(chain[-1].env)
+    return chain
+
+
+def _linked(chain: list[gymnasium.Env]) -> list[gymnasium.Env]:
+    """Those that matter, each made to wrap the next of them."""
+    kept = [layer for layer in chain if not isinstance(layer, _LEFT_OUT)]
+    for outer, inner in itertools.pairwise(kept):
+        outer.env = inner
+    return kept
 
 
 def _copied(value: Any, memo: dict[int, Any]) -> Any:

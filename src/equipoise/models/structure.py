@@ -45,6 +45,8 @@ _SWEEPS: Final = 200  # of value iteration, before policy iteration takes over
 _WARM_SWEEPS: Final = 40
 _NEAR: Final = 1e-2  # relative: how near the bounds on the time to one target come
 _PER_STEP: Final = 1e-9  # of two paths as likely as each other the shorter one is preferred
+_FEW_SWEEPS: Final = 60
+_HEIGHTS: Final = np.array([10.0, 1e3, 1e6])  # from which to come down, in units of the mean time between two visits
 WORK: Final = 5e9  # states times transitions up to which the diameter is computed: minutes
 _LISTED: Final = 5  # states that a message lists
 
@@ -283,7 +285,7 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
 
         D  <=  H + max over z of (l + (1 - rho) H) / rho,
 
-    for each z with the best of the targets as its hub. In a deterministic world that is at most 3 D.
+    for each z with the best of the targets as its hub. In a deterministic world that is at most 2 D.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     --------
     >>> from equipoise.models import garnet, ring
     >>> diameter_bounds(ring(4))
-    (4.0, 7.0)
+    (4.0, 5.0)
     >>> world = garnet(100, 3, 3, seed=1)
     >>> lower, upper = diameter_bounds(world)
     >>> lower <= world.diameter() <= upper
@@ -310,32 +312,40 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     inflow = np.bincount(model.transition_state, model.transition_probability, minlength=model.n_states)
     order = np.argsort(inflow, kind="stable")
     hubs = np.unique(np.concatenate([order[-1:], order[: count - 1]]))
+    graph = _dislikes(model)
     lower, further = 0.0, np.full(model.n_states, np.inf)
     with progress_display("bounds on the diameter", hubs.size, wanted=progress) as display:
         for done, hub in enumerate(hubs.tolist(), start=1):
             breadth_first(search.reverse_first, search.reverse_state, hub, search.order, search.distance)
-            u = search.distance.astype(np.float64)
-            below, above = bound_hitting(*arrays, hub, search.order, np.inf, _NEAR, _SWEEPS, u)
-            length, chance = _likeliest_paths(model, hub)
-            lower = max(lower, below)
-            further = np.minimum(further, above + (length + (1.0 - chance) * above) / chance)
+            # The bounds exist once the times are of the right shape, to which they come soon from far above them.
+            for height in (0.0, *(model.n_states / inflow[hub] * _HEIGHTS)):
+                u = height + search.distance
+                u[hub] = 0.0
+                below, above = bound_hitting(*arrays, hub, search.order, np.inf, _NEAR, _FEW_SWEEPS, u)
+                lower = max(lower, below)
+                if above < np.inf:
+                    length, chance = _likeliest_paths(graph, hub)
+                    further = np.minimum(further, above + (length + (1.0 - chance) * above) / chance)
+                    break
             display.done(done)
     return lower, float(further.max())
 
 
-def _likeliest_paths(model: Model, source: int) -> tuple[Vector, Vector]:
+def _dislikes(model: Model) -> csr_array:
+    """The graph of the states; an arc is as long as the logarithm of its largest probability is negative."""
+    n, pointers = model.n_states, model.transition_first[model.first_pair]
+    length = _PER_STEP - np.log(np.minimum(model.transition_probability, 1.0))
+    source = np.repeat(np.arange(n), np.diff(pointers))
+    order = np.lexsort((length, model.transition_state, source))
+    row, column = source[order], model.transition_state[order]
+    first = np.concatenate([[True], (np.diff(row) != 0) | (np.diff(column) != 0)])  # of several actions the likeliest
+    return csr_array((length[order][first], (row[first], column[first])), shape=(n, n))
+
+
+def _likeliest_paths(graph: csr_array, source: int) -> tuple[Vector, Vector]:
     """The number of steps and the probability of the most likely path from a state to each."""
-    pointers = model.transition_first[model.first_pair]
-    dislike = _PER_STEP - np.log(np.minimum(model.transition_probability, 1.0))
-    n = model.n_states
-    # An arc that is listed twice, for two actions, would be read as the sum of both: the likelier one is kept.
-    source_of = np.repeat(np.arange(n), np.diff(pointers))
-    order = np.lexsort((dislike, model.transition_state, source_of))
-    row, column = source_of[order], model.transition_state[order]
-    first = np.concatenate([[True], (np.diff(row) != 0) | (np.diff(column) != 0)])
-    graph = csr_array((dislike[order][first], (row[first], column[first])), shape=(n, n))
     total, before = dijkstra(graph, indices=source, return_predecessors=True)
-    steps = np.zeros(n, np.int64)
+    steps = np.zeros(total.size, np.int64)
     depths(np.argsort(total, kind="stable"), before.astype(np.int64), steps)
     return steps.astype(np.float64), np.exp(_PER_STEP * steps - total)
 

@@ -44,7 +44,6 @@ from equipoise._compile import kernel
 from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError
 from equipoise.models.model import Model
-from equipoise.offline.program import flow_matrix
 from equipoise.rewards.base import Reward
 
 SPAN: Final = 1e-9  # value iteration stops at this span
@@ -109,7 +108,8 @@ def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, 
     if not x.sum() > 0.0:
         raise ParameterError("occupancy: no entry is positive")
     x /= x.sum()
-    rho = np.abs(flow_matrix(model) @ x)
+    # not by the matrix of the flow constraints, which a large model has no room for beside its own
+    rho = np.abs(np.bincount(model.state_of, x, minlength=model.n_states) - model.transitions().T @ x)
     return x, np.clip(model.means.T @ x, 0.0, 1.0), float(rho.max()), float(rho.sum())
 
 

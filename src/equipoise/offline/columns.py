@@ -27,8 +27,7 @@ import numpy as np
 
 from equipoise._types import Vector
 from equipoise.models.model import Model
-from equipoise.offline.evaluation import recurrent_classes_of
-from equipoise.offline.gains import Column, Gain, GainSearch, columns_of
+from equipoise.offline.gains import Column, Gain, GainSearch
 from equipoise.offline.master import master_of
 from equipoise.offline.program import Claim, gradient_at
 from equipoise.rewards.base import Reward
@@ -87,7 +86,7 @@ def by_columns(model: Model, reward: Reward, tolerance: float) -> Claim:
             upper, proof = bound, (theta, found.bias)
         if upper - lower <= tolerance:
             break
-        added = _added(model, found, theta, columns, weights)
+        added = _added(search.columns(found.pairs), theta, columns, weights)
         idle = 0 if added else idle + 1
         if idle == _IDLE:
             break
@@ -107,9 +106,8 @@ def by_columns(model: Model, reward: Reward, tolerance: float) -> Claim:
     return Claim(_mixture(model, columns, weights), (proof[0], theta), proof[1], "columns")
 
 
-def _added(model: Model, found: Gain, theta: Vector, columns: list[Column], weights: Vector) -> list[Column]:
+def _added(new: list[Column], theta: Vector, columns: list[Column], weights: Vector) -> list[Column]:
     """The columns of a plan that score more than the mixture at hand, the best of them."""
-    new = columns_of(model, found.pairs, recurrent_classes_of(model, found.pairs))
     scored = sorted(((float(-theta @ column.outcomes), column) for column in new), key=lambda one: -one[0])
     if columns:
         mixed = float(weights @ np.array([-theta @ column.outcomes for column in columns]))

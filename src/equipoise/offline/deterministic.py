@@ -6,6 +6,7 @@ value of the best class: the maximum of g(w) over all recurrent classes of all d
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -20,6 +21,7 @@ from equipoise.offline.policies import ends_of, greedy, led_to, value_of
 from equipoise.rewards.base import Reward
 
 DUST: Final = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 0.0)  # relative to the largest entry of x*
+_HUGE: Final = 600.0  # logarithm of a number of policies that no float would hold for long
 _WORK: Final = 4e9  # policies times states cubed: what an enumeration may cost
 _LINEARISATIONS: Final = 30  # plans of the local search
 _TRIALS: Final = 3000  # random changes that it tries, at most
@@ -76,7 +78,8 @@ def best_deterministic(model: Model, reward: Reward, best: Benchmark, limit: int
     """Find the best deterministic stationary policy: of all, or with more of them than `limit` by a local search."""
     S = model.n_states
     n_actions = np.diff(model.first_pair)
-    policies = float(np.prod(n_actions.astype(np.float64)))
+    many = float(np.log(n_actions).sum()) > _HUGE
+    policies = math.inf if many else float(np.prod(n_actions.astype(np.float64)))
     exact = policies <= limit and policies * float(S) ** 3 <= _WORK
     if exact:
         pairs, root = best_by_enumeration(model, reward)

@@ -7,7 +7,7 @@ whatever the recurrent classes are: one, several, or several that all but commun
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
@@ -17,36 +17,61 @@ from equipoise._types import Index, Vector
 from equipoise.errors import SolverError
 from equipoise.models.model import Model
 from equipoise.models.structure import components
+from equipoise.offline.sweeps import restrict
 
 AFFORDABLE: Final = 3e10  # multiplications that a factorisation may take, by the estimate of `factorisation_work`
 
 
-def recurrent_classes_of(model: Model, pairs: Index) -> list[Index]:
-    """List the recurrent classes of a policy, one pair a state, each as its states; the class of the lowest state first.
+class Moves(NamedTuple):
+    """The transitions of a deterministic policy, side by side.
+
+    Attributes
+    ----------
+    first : int array
+        Those from state s are first[s] ... first[s + 1] - 1.
+    successor, probability : int array, float array
+        Where they lead, and how probable they are; longer than is needed.
+    """
+
+    first: Index
+    successor: Index
+    probability: Vector
+
+    def chain(self) -> csr_array:
+        """Return them as a sparse array, one row a state."""
+        n, end = self.first.size - 1, int(self.first[-1])
+        return csr_array((self.probability[:end], self.successor[:end], self.first), shape=(n, n))
+
+    def classes(self) -> list[Index]:
+        """List the recurrent classes, each as its states; the class of the lowest state first."""
+        begin, end = self.first[:-1], self.first[1:]
+        count, label = components(begin, end, self.successor)
+        source, target = np.repeat(label, end - begin), label[self.successor[: self.first[-1]]]
+        closed = np.ones(count, np.bool_)
+        closed[source[source != target]] = False
+        recurrent = np.flatnonzero(closed[label])
+        order = recurrent[np.argsort(label[recurrent], kind="stable")]
+        classes = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+        return sorted(classes, key=lambda states: int(states[0]))
+
+
+def room_for_moves(model: Model) -> Moves:
+    """Room for the transitions of any deterministic policy; `moves_of` fills it."""
+    most = int(np.maximum.reduceat(np.diff(model.transition_first), model.first_pair[:-1]).sum())
+    return Moves(np.zeros(model.n_states + 1, np.int64), np.zeros(most, np.int64), np.zeros(most))
+
+
+def moves_of(model: Model, pairs: Index, room: Moves | None = None) -> Moves:
+    """The transitions of a deterministic policy, one pair a state; written into `room`, if there is any.
 
     >>> from equipoise.models import star
-    >>> [states.tolist() for states in recurrent_classes_of(star(2, 2), np.array([0, 2, 4]))]
-    [[1], [2]]
+    >>> moves = moves_of(star(2, 2), np.array([0, 2, 4]))
+    >>> moves.successor.tolist(), [states.tolist() for states in moves.classes()]
+    ([1, 1, 2], [[1], [2]])
     """
-    begin, end = model.transition_first[pairs], model.transition_first[pairs + 1]
-    count, label = components(begin, end, model.transition_state)
-    source = np.repeat(label, end - begin)
-    target = label[model.transition_state[_within(begin, end)]]
-    closed = np.ones(count, np.bool_)
-    closed[source[source != target]] = False
-    recurrent = np.flatnonzero(closed[label])
-    order = recurrent[np.argsort(label[recurrent], kind="stable")]
-    classes = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
-    return sorted(classes, key=lambda states: int(states[0]))
-
-
-def chain_of_pairs(model: Model, pairs: Index) -> csr_array:
-    """The chain of a deterministic policy, one row a state."""
-    begin, end = model.transition_first[pairs], model.transition_first[pairs + 1]
-    used = _within(begin, end)
-    first = np.concatenate([[0], np.cumsum(end - begin)])
-    parts = (model.transition_probability[used], model.transition_state[used], first)
-    return csr_array(parts, shape=(model.n_states, model.n_states))
+    room = room_for_moves(model) if room is None else room
+    restrict(model.transition_first, model.transition_state, model.transition_probability, pairs, *room)
+    return room
 
 
 def discounted_values(chain: csr_array, values: Vector, epsilon: float) -> Vector:
@@ -104,10 +129,3 @@ def factorisation_work(chain: csr_array) -> float:
     width = np.zeros(n)
     np.maximum.at(width, np.maximum(row, column), np.abs(row - column).astype(np.float64))
     return float((width**2).sum())
-
-
-def _within(begin: Index, end: Index) -> Index:
-    """All the numbers begin[i] ... end[i] - 1, one range after the other."""
-    sizes = end - begin
-    starts = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-    return starts + np.arange(starts.size)

@@ -33,7 +33,14 @@ from equipoise.errors import SolverError
 from equipoise.models.model import Model
 from equipoise.offline import sweeps
 from equipoise.offline.chains import SMALL, factorised_distribution, stationary_distribution
-from equipoise.offline.evaluation import AFFORDABLE, chain_of_pairs, discounted_values, factorisation_work
+from equipoise.offline.evaluation import (
+    AFFORDABLE,
+    Moves,
+    discounted_values,
+    factorisation_work,
+    moves_of,
+    room_for_moves,
+)
 
 _STEP: Final = 0.9  # of the way that a sweep goes
 _FOLLOWED: Final = 6  # sweeps of the policy after each greedy one
@@ -45,7 +52,7 @@ _WORK: Final = 2e10  # successors visited before the search ends, whatever it ha
 _LEAST_SWEEPS: Final = 400
 _SMALLEST: Final = 1e-14  # epsilon of an evaluation
 _ROUNDING: Final = 1e-15  # times the span of u: differences below are rounding
-_SETTLED: Final = 1e-12  # 1-norm of the residual at which a distribution is taken
+_SETTLED: Final = 1e-11  # 1-norm of the residual at which a distribution is taken
 _POWER: Final = 4000  # steps of the power method, at most
 _POWER_CHUNK: Final = 100
 _FALLING: Final = 0.5  # a residual that does not fall by that factor in so many steps falls too slowly
@@ -116,6 +123,7 @@ class GainSearch:
         self.evaluations = 0  # factorisations so far
         self._dynamics = (model.transition_first, model.transition_state, model.transition_probability)
         self._after = np.empty(model.n_states)
+        self._room = room_for_moves(model)
         self._round = model.transition_state.size * (1.0 + _FOLLOWED * model.n_states / model.n_pairs)
         self._price = math.nan  # of a factorisation, in successors visited; not known yet
 
@@ -146,11 +154,13 @@ class GainSearch:
                 return Gain(least, most, u, pairs)
             if best is not None and span < best.upper - best.lower:
                 best = Gain(least, most, u.copy(), pairs.copy())
+            if changes or done == 0:
+                moves_of(model, pairs, self._room)
             still, since = 0 if changes else still + 1, since + 1
             if since % _CHUNK == 0:
                 to_come = _CHUNK * math.log(span / tolerance) / math.log(before / span) if span < before else math.inf
                 before = span
-                if still >= _STILL and to_come * self._round > self._priced(pairs, done):
+                if still >= _STILL and to_come * self._round > self._priced(done):
                     best = best or Gain(least, most, u.copy(), pairs.copy())
                     epsilon = tolerance / (4.0 * max(1.0, np.ptp(u))) if math.isnan(epsilon) else 0.1 * epsilon
                     if not self._evaluate(scores, pairs, 0.5 * (least + most), max(epsilon, _SMALLEST), u):
@@ -158,24 +168,34 @@ class GainSearch:
                     before, still, since = math.inf, 0, 0
                     continue
             sweeps.relax(_STEP, after, u)
-            sweeps.follow(*self._dynamics, scores, pairs, _STEP, _FOLLOWED, _SHARE * span, u, after)
+            sweeps.follow(*self._room, scores, pairs, _STEP, _FOLLOWED, _SHARE * span, u, after)
         least, most, _ = sweeps.improve(model.first_pair, *self._dynamics, scores, u, pairs, after)
         last = Gain(least, most, u, pairs)
         return last if best is None or most - least < best.upper - best.lower else best
 
-    def _priced(self, pairs: Index, done: int) -> float:
+    def columns(self, pairs: Index) -> list[Column]:
+        """The recurrent classes of a policy; see `columns_of`.
+
+        Parameters
+        ----------
+        pairs : int array
+            The policy, one pair a state.
+        """
+        return columns_of(self.model, pairs, moves_of(self.model, pairs, self._room))
+
+    def _priced(self, done: int) -> float:
         """What a factorisation costs, in successors visited; more than anything while it is not worth a thought."""
         if math.isnan(self._price):
             if done * self._round < _PATIENCE:
                 return math.inf
-            work = factorisation_work(chain_of_pairs(self.model, pairs))
+            work = factorisation_work(self._room.chain())
             self._price = _PATIENCE + work if work <= AFFORDABLE else math.inf
         return self._price
 
     def _evaluate(self, scores: Vector, pairs: Index, gain: float, epsilon: float, u: Vector) -> bool:
         """Put the policy's values into u; False, and never again, if that fails."""
         try:
-            values = discounted_values(chain_of_pairs(self.model, pairs), scores[pairs] - gain, epsilon)
+            values = discounted_values(self._room.chain(), scores[pairs] - gain, epsilon)
         except SolverError:
             self._price = math.inf
             return False
@@ -184,7 +204,7 @@ class GainSearch:
         return True
 
 
-def columns_of(model: Model, pairs: Index, classes: list[Index]) -> list[Column]:
+def columns_of(model: Model, pairs: Index, moves: Moves) -> list[Column]:
     """The recurrent classes of a policy with their stationary distributions.
 
     Parameters
@@ -193,8 +213,8 @@ def columns_of(model: Model, pairs: Index, classes: list[Index]) -> list[Column]
         The world.
     pairs : int array
         The policy, one pair a state.
-    classes : list of int arrays
-        Recurrent classes of it.
+    moves : Moves
+        Its transitions.
 
     Raises
     ------
@@ -204,23 +224,24 @@ def columns_of(model: Model, pairs: Index, classes: list[Index]) -> list[Column]
     Examples
     --------
     >>> from equipoise.models import ring
-    >>> [column] = columns_of(ring(2), np.array([0, 1]), [np.array([0, 1])])
+    >>> policy = np.array([0, 1])
+    >>> [column] = columns_of(ring(2), policy, moves_of(ring(2), policy))
     >>> column.weight.tolist(), column.outcomes.tolist()
     ([0.5, 0.5], [0.5])
     """
-    dynamics = (model.transition_first, model.transition_state, model.transition_probability)
+    classes = moves.classes()
     states, whole, after = np.concatenate(classes), np.zeros(model.n_states), np.empty(model.n_states)
     whole[states] = 1.0 / states.size
     residual, rate, done = math.inf, 0.0, 0
     while residual > _SETTLED and done < _POWER and rate < _FALLING:
         before = residual
-        residual = sweeps.settle(*dynamics, pairs, states, _STEP, _POWER_CHUNK, _SETTLED, whole, after)
+        residual = sweeps.settle(*moves, states, _STEP, _POWER_CHUNK, _SETTLED, whole, after)
         done, rate = done + _POWER_CHUNK, residual / before
     columns = []
     for members in classes:
         weight = whole[members] / whole[members].sum()
         if residual > _SETTLED:  # too slow for the power method, in some class at least
-            chain = csr_array(chain_of_pairs(model, pairs)[members][:, members])
+            chain = csr_array(moves.chain()[members][:, members])
             thin = members.size > SMALL and factorisation_work(chain) <= AFFORDABLE
             weight = factorised_distribution(chain) if thin else stationary_distribution(chain)
         chosen = pairs[members]

@@ -1,7 +1,8 @@
 """Compiled sweeps over a known model, one scalar score a pair: the pieces of `gains`.
 
-All of them read the transitions as a model stores them. u is a value a state, ``pairs`` a deterministic policy, one
-pair a state, and a sweep goes once over the successors of every pair, or of the policy's pairs alone.
+`improve` reads the transitions as a model stores them: u is a value a state, ``pairs`` a deterministic policy, one pair
+a state. What follows a policy reads its own transitions, which `restrict` puts side by side: twice as fast as where
+they are, among those of the other pairs.
 """
 
 from __future__ import annotations
@@ -47,6 +48,19 @@ def improve(first_pair, first, successor, probability, scores, u, pairs, after):
 
 
 @kernel
+def restrict(first, successor, probability, pairs, own_first, own_successor, own_probability):  # type: ignore[no-untyped-def]
+    """Copy the transitions of a policy: those from state s begin at ``own_first[s]``."""
+    end = 0
+    for s in range(pairs.shape[0]):
+        own_first[s] = end
+        for i in range(first[pairs[s]], first[pairs[s] + 1]):
+            own_successor[end] = successor[i]
+            own_probability[end] = probability[i]
+            end += 1
+    own_first[pairs.shape[0]] = end
+
+
+@kernel
 def follow(first, successor, probability, scores, pairs, step, count, enough, u, after):  # type: ignore[no-untyped-def]
     """Up to `count` relaxed sweeps of one policy, u += step (T_pi u - u), until the span of T_pi u - u is `enough`."""
     for _ in range(count):
@@ -54,7 +68,7 @@ def follow(first, successor, probability, scores, pairs, step, count, enough, u,
         most = -np.inf
         for s in range(u.shape[0]):
             total = scores[pairs[s]]
-            for i in range(first[pairs[s]], first[pairs[s] + 1]):
+            for i in range(first[s], first[s + 1]):
                 total += probability[i] * u[successor[i]]
             after[s] = total
             least = min(least, total - u[s])
@@ -76,7 +90,7 @@ def relax(step, after, u):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def settle(first, successor, probability, pairs, states, step, count, enough, weight, after):  # type: ignore[no-untyped-def]
+def settle(first, successor, probability, states, step, count, enough, weight, after):  # type: ignore[no-untyped-def]
     """Up to `count` relaxed steps of the distribution `weight` under a policy, on a closed set of `states`.
 
     Returns the residual, the 1-norm of the flow out less the flow in, of the last distribution that was looked at.
@@ -86,7 +100,7 @@ def settle(first, successor, probability, pairs, states, step, count, enough, we
         for s in states:
             after[s] = 0.0
         for s in states:
-            for i in range(first[pairs[s]], first[pairs[s] + 1]):
+            for i in range(first[s], first[s + 1]):
                 after[successor[i]] += weight[s] * probability[i]
         residual = 0.0
         total = 0.0

@@ -15,6 +15,7 @@
 | `CrossEntropy` | minus a smoothed cross-entropy of a target, scaled | 1 | yes |
 | `Knapsack` | the reward less a penalty for the budget most exceeded | inf | no |
 | `Custom` | your functions, checked and compiled | any | as declared |
+| `Expression` | a concave formula, or a CVXPY expression (`from_cvxpy`) | any | if it has no kink |
 | `Affine` | any of these, of an affine image of the outcomes | the inner one's | as that |
 | `Sum` | a sum of these with positive weights | theirs, or 2 | if all are |
 | `Minimum` | the least of several | theirs, or 2 | no |
@@ -23,6 +24,7 @@
 | `Within` | one of them on a box, with its tangents beyond | that one's | as that |
 
 `Constraint`, and its makers `at_least` and `at_most`, say what `Constrained` has to meet.
+`Goals` makes one of them from goals for averages and for shares, such as the share of patients that are seen in time.
 """
 
 from equipoise.rewards.affine import Affine
@@ -34,7 +36,10 @@ from equipoise.rewards.constraint import Constraint, at_least, at_most
 from equipoise.rewards.cross_entropy import CrossEntropy
 from equipoise.rewards.custom import Custom
 from equipoise.rewards.entropy import Entropy
+from equipoise.rewards.expressions.converting import from_cvxpy
+from equipoise.rewards.expressions.expression import Expression
 from equipoise.rewards.generalised_gini import GeneralisedGini
+from equipoise.rewards.goals import Goals
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.rewards.linear import Linear
 from equipoise.rewards.minimum import Minimum
@@ -56,7 +61,9 @@ __all__ = [
     "CrossEntropy",
     "Custom",
     "Entropy",
+    "Expression",
     "GeneralisedGini",
+    "Goals",
     "Knapsack",
     "Linear",
     "Minimum",
@@ -72,4 +79,5 @@ __all__ = [
     "at_least",
     "at_most",
     "exact_price",
+    "from_cvxpy",
 ]

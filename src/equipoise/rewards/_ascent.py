@@ -8,8 +8,12 @@ Write G = grad g(w) + theta. Concavity bounds what is missing at w by the Frank-
     it points downhill, extrapolated points clipped to the box. Ends when the gap is at most the tolerance;
     at the limit of iterations the point with the smallest gap is returned.
 
+`separable_ascent`
+    For g that is a sum of functions of one outcome each, smooth or not: bisection on the sign of G_k, for all k at
+    once, so that the answer is exact to rounding.
+
 `cutting_ascent`
-    For g that is not smooth. K = 1: bisection on the sign of G, exact. K > 1: the ellipsoid method with deep
+    For g that is not smooth. K = 1: bisection. K > 1: the ellipsoid method with deep
     cuts, from the ball around the box; every centre, moved into the box, is a candidate for the answer. The
     ellipsoid is kept as {c + B z: |z| <= 1}, which rounding cannot spoil. No point of it beats the centre by
     more than |B'G|: that is the certificate it stops by. For 1e-10 it takes of the order of K^2 iterations of K^2
@@ -32,6 +36,7 @@ from equipoise.rewards.norms import stretch
 
 ITERATIONS: Final = 20_000  # of `smooth_ascent`
 TOLERANCE: Final = 1e-10
+BISECTIONS: Final = 60  # of [0, 1]: to the last bit
 
 
 def most_cuts(n_outcomes: int) -> int:
@@ -124,36 +129,55 @@ def smooth_ascent(
 
 
 @kernel
-def _bisect(gradient: int, t: int, theta: Vector, params: Vector, out: Vector, w: Vector, G: Vector) -> None:
-    low = 0.0
-    high = 1.0
-    w[0] = 0.0
+def separable_ascent(
+    gradient: int,
+    t: int,
+    theta: Vector,
+    params: Vector,
+    out: Vector,
+    w: Vector,
+    G: Vector,
+    low: Vector,
+    high: Vector,
+) -> None:
+    """Write a maximiser to `out`, for g that is a sum of functions of one outcome each; from `w` on it is scratch."""
+    n = theta.shape[0]
+    for k in range(n):
+        w[k] = low[k] = 0.0
+        high[k] = 1.0
     call_entry(gradient, t, w, params, G)
-    if np.isnan(G[0]):
-        _no_answer(out)
-        return
-    if G[0] + theta[0] <= 0.0:
-        out[0] = 0.0
-        return
-    w[0] = 1.0
-    call_entry(gradient, t, w, params, G)
-    if np.isnan(G[0]):
-        _no_answer(out)
-        return
-    if G[0] + theta[0] >= 0.0:
-        out[0] = 1.0
-        return
-    for _ in range(60):
-        w[0] = 0.5 * (low + high)
-        call_entry(gradient, t, w, params, G)
-        if np.isnan(G[0]):
+    for k in range(n):
+        if np.isnan(G[k]):
             _no_answer(out)
             return
-        if G[0] + theta[0] > 0.0:
-            low = w[0]
-        else:
-            high = w[0]
-    out[0] = 0.5 * (low + high)
+        if G[k] + theta[k] <= 0.0:
+            high[k] = 0.0
+        w[k] = 1.0
+    call_entry(gradient, t, w, params, G)
+    for k in range(n):
+        if np.isnan(G[k]):
+            _no_answer(out)
+            return
+        if high[k] > 0.0 and G[k] + theta[k] >= 0.0:
+            low[k] = 1.0
+    for _ in range(BISECTIONS):
+        done = True
+        for k in range(n):
+            w[k] = 0.5 * (low[k] + high[k])
+            done = done and low[k] == high[k]
+        if done:
+            break
+        call_entry(gradient, t, w, params, G)
+        for k in range(n):
+            if np.isnan(G[k]):
+                _no_answer(out)
+                return
+            if G[k] + theta[k] > 0.0:
+                low[k] = w[k]
+            else:
+                high[k] = w[k]
+    for k in range(n):
+        out[k] = 0.5 * (low[k] + high[k])
 
 
 @kernel
@@ -176,7 +200,7 @@ def cutting_ascent(
     """Write a maximiser to `out`; `value` and `gradient` are addresses of entries, from `B` on it is scratch."""
     n = theta.shape[0]
     if n == 1:
-        _bisect(gradient, t, theta, params, out, centre, G)
+        separable_ascent(gradient, t, theta, params, out, centre, G, inside, u)
         return
     for i in range(n):
         centre[i] = out[i] = 0.5

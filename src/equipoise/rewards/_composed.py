@@ -76,7 +76,7 @@ def part_argmax(i, t, n, theta, params, out):  # type: ignore[no-untyped-def]
 def iterated_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     """The maximiser of the conjugate by the whole's own value and gradient, see `_ascent`."""
     value, gradient, limit = int(params[_OWN_VALUE]), int(params[_OWN_GRADIENT]), int(params[_LIMIT])
-    own, point, best = carray(params, _HEAD), carray(theta, n), carray(out, n)
+    own, point, best = carray(params, _LIMIT + 1), carray(theta, n), carray(out, n)
     work = np.empty((4, n))
     if params[_BETA] >= 0.0:
         smooth_ascent(
@@ -121,16 +121,20 @@ class Composed(Reward, abc.ABC):
         return self.__dict__ | {"_params": None}
 
 
-def _packed(whole: Composed) -> Vector:
+def iteration(whole: Reward) -> list[float]:
+    """What `iterated_argmax` reads at the head of the parameters: addresses of this process, and how to iterate."""
     beta, tolerance, limit = -1.0, TOLERANCE, most_cuts(whole.n_outcomes)
     if whole.smoothness is not None:
         curvature = euclidean(whole.smoothness, whole.norm, whole.n_outcomes)
         if curvature <= _CURVED or whole.n_outcomes > _FEW:
             beta, tolerance, limit = curvature, TOLERANCE * max(1.0, whole.lipschitz), ITERATIONS
+    return [whole.kernels.value.address, whole.kernels.gradient.address, beta, tolerance, limit]
+
+
+def _packed(whole: Composed) -> Vector:
     numbers, parts = whole.numbers, whole.parts
     begin = _HEAD + _WIDTH * len(parts)
-    own = (whole.kernels.value.address, whole.kernels.gradient.address)
-    head: list[float] = [*own, beta, tolerance, limit, len(parts), begin]
+    head: list[float] = [*iteration(whole), len(parts), begin]
     at = begin + numbers.size
     for part in parts:
         kernels = part.kernels

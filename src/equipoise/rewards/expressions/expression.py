@@ -1,0 +1,190 @@
+"""g from a formula: a concave expression of the average outcomes, proven, compiled and bounded.
+
+The formula is written with CVXPY's words (`formula`), and CVXPY's rules of disciplined convex programming must prove
+it concave, for w >= 0. Its atoms become a tape that one kernel runs (`program`, `kernels`), so that no formula is
+compiled on its own, and a call costs some tens of nanoseconds.
+
+L and beta are bounds by interval arithmetic over the box (`bounds`): they hold, and may be larger than necessary. An
+expression that is infinitely steep somewhere in the box, such as a logarithm at 0, is refused. Constants given by the
+user are taken where nothing better is proven, and held against random points.
+
+The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and is exact to rounding.
+Else it is iterated for, see `_ascent`, and `exact_conjugate` is False.
+
+The formula is all that a reward keeps, so it can stand in a file, and `solve` maximises the same formula in CVXPY.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from equipoise._types import Vector
+from equipoise.errors import RewardError
+from equipoise.rewards import audit
+from equipoise.rewards._checks import checked_count
+from equipoise.rewards._composed import iteration
+from equipoise.rewards.base import Reward, RewardKernels, checked_number
+from equipoise.rewards.expressions.bounds import Bounds, Trouble, bounded
+from equipoise.rewards.expressions.compiling import compiled_program
+from equipoise.rewards.expressions.formula import NAME, expression_of
+from equipoise.rewards.expressions.kernels import KERNELS, SEPARABLE_KERNELS
+from equipoise.rewards.expressions.printing import printed_node
+from equipoise.rewards.expressions.program import OUTCOMES, Program, tape
+from equipoise.rewards.expressions.rules import demand_concave
+from equipoise.rewards.norms import check_norm
+
+if TYPE_CHECKING:
+    import cvxpy
+
+_SAMPLES: Final = 400  # points at which constants given by the user are tried
+_OFFSET: Final = 0.01  # an example for a message
+_MOST_ROOM: Final = 8192  # numbers that a kernel keeps on the stack, twice
+
+
+@final
+class Expression(Reward):
+    """A concave formula of the average outcomes w; `from_cvxpy` makes one of a CVXPY expression.
+
+    Parameters
+    ----------
+    maximise : str
+        The formula, such as "min(w) + 0.1 * sum(sqrt(w + 0.01))": functions by CVXPY's names, w for the outcomes.
+    n_outcomes : int
+        K.
+    norm : float
+        1, 2 or infinity: the norm of the two constants.
+    lipschitz : float, optional
+        L; by default a bound that is proven. A smaller one is held against random points.
+    smoothness : float, optional
+        beta; by default a bound that is proven, or None where there is a kink. A smaller one is held against random
+        points.
+
+    Raises
+    ------
+    RewardError
+        Naming the part that has no meaning, that is not concave, that is not compiled, or that is infinitely steep.
+
+    Examples
+    --------
+    >>> g = Expression("1 - 0.5 * sum_squares(w - [0.5, 0.5])", 2)
+    >>> g.value([0.5, 0.0]), g.gradient([0.5, 0.0]).tolist(), g.smoothness
+    (0.875, [0.0, 0.5], 1.0)
+    >>> Expression("sum(log(w))", 2)
+    Traceback (most recent call last):
+    ...
+    equipoise.errors.RewardError: maximise: log(w): its argument reaches 0 for outcomes in [0, 1], where it is
+    infinitely steep. Add an offset to it, such as 0.01
+    """
+
+    def __init__(
+        self,
+        maximise: str,
+        n_outcomes: int,
+        norm: float = 2.0,
+        lipschitz: float | None = None,
+        smoothness: float | None = None,
+    ) -> None:
+        self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 1)
+        self.norm = check_norm(norm)
+        self.maximise = maximise
+        self._needs_sign, self.piecewise_linear, self._program = _proven(maximise, self.n_outcomes)
+        given = None if lipschitz is None else checked_number(lipschitz, "lipschitz", 0.0)
+        bounds = bounded(self._program, self.norm)
+        if bounds.trouble is not None and given is None:
+            raise _too_steep(self._program, bounds.trouble)
+        self.lipschitz = bounds.lipschitz if given is None else given
+        self.smoothness = bounds.smoothness
+        if smoothness is not None:
+            self.smoothness = checked_number(smoothness, "smoothness", -math.ulp(0.0))
+        if self.lipschitz == 0.0:
+            raise RewardError(f"maximise: {maximise!r} does not depend on the outcomes")
+        self.separable = self.exact_conjugate = bounds.separable
+        self._params: Vector | None = None
+        self._check(bounds)
+
+    @property
+    def params(self) -> Vector:  # type: ignore[override]
+        """The tape, with addresses of this process."""
+        if self._params is None:
+            self._params = tape(self._program)
+            head = iteration(self)
+            self._params[: len(head)] = head
+        return self._params
+
+    @property
+    def kernels(self) -> RewardKernels:
+        """The compiled entries, the same for every formula but for the conjugate."""
+        return SEPARABLE_KERNELS if self.separable else KERNELS
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """The formula, of `w`."""
+        from cvxpy.atoms.affine.wraps import nonneg_wrap
+
+        return expression_of(self.maximise, nonneg_wrap(w) if self._needs_sign else w)
+
+    def lipschitz_on(self, low: Vector, high: Vector) -> float | None:
+        """A bound on another box; None if the formula is not concave there, or not as smooth as on [0,1]^K.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+        if self._needs_sign and np.any(low < 0.0):
+            return None
+        inside = bool(np.all(low >= 0.0) and np.all(high <= 1.0))
+        bounds = bounded(self._program, self.norm, low, high)
+        if inside:
+            return min(self.lipschitz, bounds.lipschitz)
+        smooth = bounds.smoothness is not None and bounds.smoothness <= (self.smoothness or 0.0)
+        return bounds.lipschitz if bounds.trouble is None and (smooth or self.smoothness is None) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_params": None}
+
+    def _check(self, bounds: Bounds) -> None:
+        """Hold what was given, and is less than what is proven, against random points."""
+        beta = math.inf if self.smoothness is None else self.smoothness
+        proven = math.inf if bounds.smoothness is None else bounds.smoothness
+        if self.lipschitz >= bounds.lipschitz and beta >= proven:
+            return
+        points = audit.sampled(self, _SAMPLES, 0)
+        fault = audit.not_finite(points) or audit.too_steep(self, points) or audit.too_curved(self, points)
+        if fault is not None:
+            raise RewardError(fault)
+
+
+def _proven(maximise: str, n_outcomes: int) -> tuple[bool, bool, Program]:
+    """Whether the proof that a formula is concave needs w >= 0, whether it is piecewise linear, and its program."""
+    import cvxpy
+
+    w = cvxpy.Variable(n_outcomes, name=NAME)
+    expression = expression_of(maximise, w)
+    needs_sign = not (expression.size == 1 and expression.is_concave())
+    if needs_sign:
+        w = cvxpy.Variable(n_outcomes, name=NAME, nonneg=True)
+        expression = expression_of(maximise, w)
+        demand_concave(expression)
+    program = compiled_program(expression, w)
+    if program.room() > _MOST_ROOM:
+        raise RewardError(
+            f"maximise: it needs {program.room()} numbers at once, and {_MOST_ROOM} is the most that is compiled; "
+            "write it with fewer rows"
+        )
+    return needs_sign, bool((-expression).is_pwl()), program
+
+
+def _too_steep(program: Program, trouble: Trouble) -> RewardError:
+    """The error that names the part without a finite slope, and the way out."""
+    part = printed_node(program, trouble.node)
+    node = program.nodes[trouble.node]
+    why = f"its argument reaches {trouble.low:g} for outcomes in [0, 1], where it is"
+    why += " not defined." if trouble.low < trouble.least else " infinitely steep."
+    way_out = f"Add an offset to it, such as {trouble.least - trouble.low + _OFFSET:g}"
+    if set(node.rows.terms) - {OUTCOMES}:
+        way_out += "; or give lipschitz=, if you know that it stays away from there"
+    return RewardError(f"maximise: {part}: {why} {way_out}")
