@@ -47,6 +47,7 @@ class Component:
     """
 
     given: ClassVar[tuple[str, ...]] = ()  # parameters that no description holds: an agent's, from its problem
+    later: ClassVar[tuple[str, ...]] = ()  # parameters that came later: not told at their defaults, as ids were without
     only_kind: ClassVar[bool] = False  # True: a parameter of this class takes no other, so descriptions omit the kind
 
     def __new__(cls, *_arguments: Any, **_more: Any) -> Self:  # the signature of every subclass's constructor
@@ -57,7 +58,9 @@ class Component:
 
     def arguments(self) -> dict[str, Any]:
         """The constructor's arguments as they are in force: numbers, strings, lists, None, or other parts."""
-        return {name: plain(_kept(self, name)) for name in parameters(type(self))}
+        told = {name: plain(_kept(self, name)) for name in parameters(type(self))}
+        usual = {name: parameters(type(self))[name].default for name in self.later}
+        return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.arguments().items())

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.adapters.labelling import actions_of, plain
+from equipoise.adapters.laws import Ends, has_ended
 from equipoise.adapters.scaling import Scaling
 from equipoise.agents.base import Agent
 from equipoise.errors import AdapterError
@@ -125,7 +126,7 @@ class Driver:
         agent: Any,
         scaling: Scaling,
         state: Callable[[Any, Any], Any] | None,
-        ends: Callable[[bool, bool], bool] | None,
+        ends: Ends | None,
         limit: int,
     ) -> None:
         self._state, self._ends = state, ends
@@ -185,8 +186,7 @@ class Driver:
         agent, state = self.agent, self._here
         action = agent.act(state)
         observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
-        both = bool(terminated and truncated)
-        ended = bool(terminated) and not both if self._ends is None else bool(self._ends(terminated, truncated))
+        ended = has_ended(terminated, truncated, self._ends)
         outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
         if ended:
             self.resets += 1
@@ -218,6 +218,8 @@ class Driver:
     def _number(self, observation: Any) -> int:
         label = plain(observation if self._state is None else self._state(observation, self._env))
         if label not in self.numbers:
+            if self._maker is None and self.agent.space.labels.states is not None:
+                raise AdapterError(f"state {label!r}: the agent's space has labels for its states, and this is none")
             if len(self.numbers) == self._limit:
                 way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
                 raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")

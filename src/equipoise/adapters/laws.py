@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple
+
+Ends = Callable[[bool, bool], bool]
 
 
 class Event(NamedTuple):
@@ -46,3 +48,21 @@ class Laws(NamedTuple):
     actions: list[Hashable]
     start: dict[Hashable, float]
     events: dict[Hashable, list[Law]]
+
+
+def has_ended(terminated: bool, truncated: bool, ends: Ends | None) -> bool:
+    """Whether an episode ended, rather than was cut off; both flags at once are a cut, unless `ends` says otherwise.
+
+    Parameters
+    ----------
+    terminated, truncated : bool
+        As the environment set them.
+    ends : callable, optional
+        ``ends(terminated, truncated)`` decides.
+
+    Examples
+    --------
+    >>> has_ended(True, False, None), has_ended(True, True, None), has_ended(True, True, lambda one, other: one)
+    (True, False, True)
+    """
+    return bool(terminated and not truncated) if ends is None else bool(ends(terminated, truncated))

@@ -25,14 +25,13 @@ import numpy as np
 from equipoise.adapters.draws import GlobalDraws
 from equipoise.adapters.forks import Forks
 from equipoise.adapters.labelling import actions_of, plain
-from equipoise.adapters.laws import Event
+from equipoise.adapters.laws import Ends, Event, has_ended
 from equipoise.adapters.snapshots import Rewindable, Snapshot
 from equipoise.errors import AdapterError, EquipoiseError
 
 SEED: Final = 0  # of all walks
 
 State = Callable[[Any, Any], Any]
-Ends = Callable[[bool, bool], bool]
 
 
 class Step(NamedTuple):
@@ -118,7 +117,7 @@ class Runner:
         where, action = self.where(state, number), self.actions[number]
         observation, reward, terminated, truncated, _ = self._asked(where, partial(self.rewindable.top.step, action))
         both = bool(terminated and truncated) and self._ends is None
-        ended = bool(terminated) and not both if self._ends is None else bool(self._ends(terminated, truncated))
+        ended = has_ended(terminated, truncated, self._ends)
         vector = tuple(float(r) for r in np.ravel(reward))
         if not all(map(math.isfinite, vector)):
             raise AdapterError(f"{where}: the reward is {reward}; finite numbers are needed")

@@ -38,6 +38,7 @@ from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
 from equipoise.planning.kernels import bounds_and_rewards, iterate
+from equipoise.planning.leaps import iterate_with_leaps
 from equipoise.rewards.base import FOREVER
 from equipoise.rewards.norms import distance
 
@@ -213,10 +214,18 @@ def plan(machine, rules, ended):
     bounds_and_rewards(rules.laws, memory.theta, region, work, buffers.reward)
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
-    if not iterate(
-        rules.laws, rules.first_pair, region, buffers.reward,
-        tolerance_at(rules, tau), rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
-    ):  # fmt: skip
+    tolerance = tolerance_at(rules, tau)
+    if rules.leaps:
+        reached = iterate_with_leaps(
+            rules.laws, rules.first_pair, region, buffers.reward,
+            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
+        )  # fmt: skip
+    else:
+        reached = iterate(
+            rules.laws, rules.first_pair, region, buffers.reward,
+            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
+        )  # fmt: skip
+    if not reached:
         for i in range(
             memory.stream.shape[0]
         ):  # put the random stream back, so that a second attempt draws the same numbers

@@ -104,6 +104,7 @@ class Rules(NamedTuple):
     relaxation: float
     sweep_limit: int
     warm_start: bool
+    leaps: bool
     proving: int  # how g*(theta) is had for a proof, see `proof`
     value: int  # the addresses of the reward's entries that a proof needs
     slope: int

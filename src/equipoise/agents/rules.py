@@ -67,6 +67,7 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         relaxation=agent.planner.relaxation or confidence.relaxation,
         sweep_limit=agent.planner.limit,
         warm_start=agent.planner.warm_start,
+        leaps=agent.planner.leaps,
         proving=proving,
         value=kernels.value.address if proving else 0,
         slope=kernels.gradient.address if proving == BY_TANGENT else 0,

@@ -85,7 +85,7 @@ class Conflict:
 
     Examples
     --------
-    Half of the time for each of three things, two of which are not possible together with the third.
+    Three shares of one day that sum to more than it has: a twelfth too much for each.
 
     >>> import equipoise as eq
     >>> from equipoise.rewards import Constrained, Linear, at_least

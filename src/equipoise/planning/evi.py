@@ -52,6 +52,8 @@ class Workspace(NamedTuple):
         Scratch of the merge sort.
     u_next : float array
         What a sweep makes of u.
+    ahead : float array
+        The direction of a leap; see `leaps`.
     certificate : record
         What the last sweep certifies, of the type `CERTIFICATE`.
     laws : LawWork or None
@@ -63,6 +65,7 @@ class Workspace(NamedTuple):
     prefix: NDArray[np.float64]
     sorting: NDArray[np.int64]
     u_next: NDArray[np.float64]
+    ahead: NDArray[np.float64]
     certificate: NDArray[np.void]
     laws: LawWork | None
 
@@ -75,6 +78,7 @@ def workspace(n_states: int, laws: LawArrays | None = None) -> Workspace:
         prefix=np.zeros(n_states + 1),
         sorting=np.zeros(n_states, dtype=np.int64),
         u_next=np.zeros(n_states),
+        ahead=np.zeros(n_states),
         certificate=np.zeros(1, dtype=CERTIFICATE),
         laws=None if laws is None else law_work(laws),
     )

@@ -26,22 +26,30 @@ class Planner(Component):
         regions may be periodic.
     limit : int
         Sweeps before a plan is given up with `ConvergenceError`.
+    leaps : bool
+        Many steps at once where the sweeps go on in one direction; see `leaps`. For exact plans at every step: where
+        two ways of living differ by little, plain sweeps take as long as the difference is small. Other policies may
+        be returned within the same tolerance.
 
     Examples
     --------
-    >>> Planner(warm_start=True, limit=1e5)
-    Planner(warm_start=True, relaxation=None, limit=100000)
+    >>> Planner(warm_start=True, limit=1e5), Planner(leaps=True)
+    (Planner(warm_start=True, relaxation=None, limit=100000),
+     Planner(warm_start=False, relaxation=None, limit=1000000, leaps=True))
     """
 
     only_kind: ClassVar[bool] = True
+    later: ClassVar[tuple[str, ...]] = ("leaps",)
 
     warm_start: bool = False
     relaxation: float | None = None
     limit: int = SWEEP_LIMIT
+    leaps: bool = False
 
     def __post_init__(self) -> None:
         # coerced, because a kernel is compiled anew for an argument of another type
         object.__setattr__(self, "warm_start", bool(self.warm_start))
+        object.__setattr__(self, "leaps", bool(self.leaps))
         object.__setattr__(self, "limit", counted(self.limit, "limit", 1, error=ParameterError))
         if self.relaxation is not None:
             object.__setattr__(self, "relaxation", real(self.relaxation, "relaxation", error=ParameterError))

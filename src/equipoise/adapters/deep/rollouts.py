@@ -55,6 +55,9 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc]
     def _on_step(self) -> bool:
         return True
 
+    def _on_training_end(self) -> None:
+        self._on_rollout_end()  # a rollout that was broken off holds nothing any more
+
     def _on_rollout_end(self) -> None:
         if self._env.get_wrapper_attr("release")():
             show_theta(self.model._last_obs, self._place, direction(self._steering.theta_ref))

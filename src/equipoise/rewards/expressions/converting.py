@@ -32,7 +32,7 @@ def from_cvxpy(
     subject_to: Sequence[cvxpy.Constraint] = (),
     *,
     price: ArrayLike | None = None,
-    smoothing: float = 0.0,
+    smoothing: float | None = None,
     norm: float = 2.0,
     lipschitz: float | None = None,
     smoothness: float | None = None,
@@ -53,7 +53,7 @@ def from_cvxpy(
     subject_to : sequence of cvxpy.Constraint
         What the average outcomes must meet: comparisons and cones of second order. Those that all outcomes in [0, 1]
         meet are left out. With any other, the reward is a `Constrained` one.
-    price, smoothing : float
+    price, smoothing : float, optional
         Those of `Constrained`; for nothing else.
     norm, lipschitz, smoothness : float
         Those of `Expression`.
