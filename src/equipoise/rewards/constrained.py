@@ -208,7 +208,7 @@ class Constrained(Reward):
         rho = checked_number(regret, "regret")
         gains = mu * given**2 / (2.0 * self._price)
         return {
-            name: largest_shortfall(price, multiplier, mu, max(0.0, rho + gains.sum() - gain))
+            name: largest_shortfall(price, multiplier, mu, max(0.0, rho + float(gains.sum()) - gain))
             for name, price, multiplier, gain in zip(
                 self.names, self._price.tolist(), given.tolist(), gains.tolist(), strict=True
             )
