@@ -41,7 +41,7 @@ def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:
     u, policy = np.zeros(model.n_states), np.zeros(model.n_states, dtype=np.int64)
     reward = model.means[:, 0].copy()
     for _ in range(SWEEPS):
-        sweep(model.first_pair, region, reward, u, policy, buffers)
+        sweep(None, model.first_pair, region, reward, u, policy, buffers)
         u[:] = buffers.u_next - buffers.u_next.min()
     return u
 

@@ -235,13 +235,15 @@ def table(rows: list[dict[str, Any]]) -> str:
 def draw(frame: pl.DataFrame, path: Path) -> None:
     """Mean regret over time, one panel a world and learner."""
     means = frame.group_by("world", "learner", "way", "t", maintain_order=True).agg(pl.col("regret").mean())
-    means = means.with_columns(panel=pl.col("world") + ", " + pl.col("learner"), regret=pl.col("regret").clip(1e-4))
+    means = means.with_columns(panel=pl.col("world") + ", " + pl.col("learner"), regret=pl.col("regret").clip(1e-3))
+    panels = means["panel"].unique(maintain_order=True).to_list()
+    tenths = alt.Axis(values=[10.0**i for i in range(-3, 6)], format="~g")
     alt.Chart(means).mark_line(clip=True).encode(
-        x=alt.X("t:Q", title="steps").scale(type="log", domainMin=100),
-        y=alt.Y("regret:Q", title="mean regret").scale(type="log"),
+        x=alt.X("t:Q", title="steps", axis=tenths).scale(type="log", domainMin=100),
+        y=alt.Y("regret:Q", title="mean regret", axis=tenths).scale(type="log", domain=[1e-3, 0.4]),
         color=alt.Color("way:N", title="theta_ref moves", sort=[*THRESHOLDS, MID_ROLLOUT]),
-        facet=alt.Facet("panel:N", title=None, columns=3, sort=None),
-    ).properties(width=230, height=170).save(path, ppi=110)  # fmt: skip
+        facet=alt.Facet("panel:N", title=None, columns=4, sort=panels),
+    ).properties(width=190, height=140).save(path, ppi=110)  # fmt: skip
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipoise.testing
-from benchmarks import certificates, constraints, environments
+from benchmarks import certificates, constraints, environments, mechanics
 from equipoise.rewards.expressions.formula import FUNCTIONS
 from equipoise.studies import read_study
 from tests.adapters.optional import needed
@@ -76,6 +76,12 @@ def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
     assert "after 10000 steps" in done.stdout
 
 
+def test_the_page_on_mechanics_has_all_that_is_measured():
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8").partition(mechanics.MARK)[2]
+    for problem in read_study(mechanics.STUDY).problems:
+        assert page.count(f"| {problem.name} |") >= 5, problem.name  # a row for each agent, and one of ratios
+
+
 @pytest.mark.slow
 def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
     needed("stable_baselines3")
@@ -95,7 +101,8 @@ def test_the_table_of_environments_is_its_programs():
     """All of them are in it, and the rows of the smallest are made again."""
     assert environments.MARK + environments.TEXT in GYMNASIUM
     assert all(f"| `{case.name}`" in GYMNASIUM for case in environments.CASES)
-    for row in environments.solved(environments.CASES[0]):
+    smallest = environments.CASES[0]
+    for row in environments.solved(smallest, environments.explored(smallest)):
         assert f"| {' | '.join(row)} |\n" in GYMNASIUM
 
 

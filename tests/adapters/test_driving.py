@@ -178,6 +178,9 @@ def test_what_is_asked_for_wrongly():
 def test_states_beyond_the_room_are_refused():
     with pytest.raises(AdapterError, match=r"state \(1\.0,\): there is room for 2 states only; a function that makes"):
         drive(Corridor(), RightOnly(eq.Space([2] * 2, 2), BALANCE), 10)
+    labelled = eq.Space([2] * 2, 2, labels=eq.Labels(states=[(0.0,), (0.5,)]))
+    with pytest.raises(AdapterError, match=r"state \(1\.0,\): the agent's space has labels for its states"):
+        drive(Corridor(), RightOnly(labelled, BALANCE), 10)
     with pytest.raises(AdapterError, match=r"room for 3 states only; give limit="):
         drive(Corridor(), recommended, 1_000, limit=3)
 

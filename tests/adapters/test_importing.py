@@ -559,6 +559,27 @@ def test_arrays_that_change_in_place_and_actions_of_several_parts():
     assert best.value == pytest.approx(6.0)
 
 
+class OneArray(Grid):
+    """The same grid, which never has another array to be in."""
+
+    def __init__(self):
+        self.at = np.zeros(2, np.int64)
+
+    def reset(self, *, seed=None, options=None):
+        gymnasium.Env.reset(self, seed=seed)
+        self.at[:] = 0
+        return self.at, {}
+
+
+def test_what_changes_in_place_is_left_as_it_was_found():
+    env = OneArray()
+    env.reset(seed=0)
+    held = env.step(np.array([1, 1]))[0]
+    model_from(env)
+    assert held is env.at
+    assert held.tolist() == [1, 1]
+
+
 def test_ranges_by_name_and_what_is_outside_of_them():
     with pytest.raises(
         AdapterError, match=r"state \(0, 0\), action \(0, -1\): prize is 5, outside of its range, 0 to 4"

@@ -1,13 +1,18 @@
 """Communication, hitting times and the diameter, against closed forms and a dense value iteration."""
 
+import math
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from equipoise import models
 from equipoise.errors import ModelError
-from equipoise.models import Model, diameter, hitting_times, structure, unreachable
+from equipoise.models import Model, diameter, diameter_bounds, hitting_times, structure, unreachable
 from equipoise.models.kernels import breadth_first
 
 
@@ -153,3 +158,57 @@ def test_progress_goes_to_stderr(capsys):
 def test_target_is_checked():
     with pytest.raises(ModelError, match="target: got 3"):
         hitting_times(models.ring(3), 3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_components_are_those_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    sizes = rng.integers(0, 4, n)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    successor = rng.integers(0, n, first[-1])
+    count, label = structure.components(first[:-1], first[1:], successor)
+    graph = csr_array((np.ones(successor.size), successor, first), shape=(n, n), copy=True)
+    graph.sum_duplicates()
+    expected, theirs = connected_components(graph, connection="strong")
+    assert count == expected
+    assert len(set(zip(label.tolist(), theirs.tolist(), strict=True))) == expected  # the same parts, otherwise numbered
+    source = np.repeat(np.arange(n), sizes)
+    assert (label[source] >= label[successor]).all()  # arcs lead to lower labels
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        models.ring(9), models.riverswim(30), models.star(3, 10), models.grid(6, 6),
+        models.garnet(60, 3, 4, 1, seed=2), models.garnet(40, 2, 1, 1, seed=3),
+    ],
+    ids=["ring", "riverswim", "star", "grid", "garnet", "deterministic"],
+)  # fmt: skip
+@pytest.mark.parametrize("targets", [1, 4])
+def test_bounds_on_the_diameter_hold_it(model: Model, targets: int) -> None:
+    lower, upper = diameter_bounds(model, targets)
+    assert 1.0 <= lower <= model.diameter() * (1.0 + 1e-9)
+    assert model.diameter() * (1.0 - 1e-9) <= upper < math.inf
+    if model.max_successors == 1:
+        assert upper <= 2.0 * model.diameter() * (1.0 + 1e-9)
+
+
+def test_the_diameter_of_what_is_too_large_is_refused_with_a_way_out() -> None:
+    model = models.garnet(200, 2, 3, 1, seed=5)
+    with pytest.raises(ModelError, match=r"200 states with 1200 transitions .*diameter_bounds"):
+        model.diameter(limit=1000.0)
+    assert model.diameter(limit=math.inf) == model.diameter()
+
+
+def test_a_large_model_is_checked_at_once() -> None:
+    model = models.garnet(30_000, 2, 3, 1, seed=0)
+    began = time.process_time()
+    assert model.is_communicating()
+    assert time.process_time() - began < 2.0
+    assert model.transition_state is model.branch_next  # nothing is kept twice
+    cut = Model.from_sparse(
+        np.arange(4), csr_array(([1.0, 1.0, 1.0], ([0, 1, 2], [1, 0, 0])), shape=(3, 3)), np.zeros((3, 1))
+    )
+    with pytest.raises(ModelError, match="from state 0 no policy reaches state 2"):
+        cut.require_communicating()

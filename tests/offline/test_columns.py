@@ -236,6 +236,14 @@ def test_too_few_plans_are_said_and_not_believed(monkeypatch: pytest.MonkeyPatch
     assert right.value <= best.dual_value + 1e-9
 
 
+def test_an_outcome_that_never_occurs() -> None:
+    """The entropy has no gradient where an outcome is 0: neither the first theta nor the check may ask for it."""
+    means = np.zeros((8, 3))
+    means[:, :2] = np.random.default_rng(0).random((8, 2)) / 2.0
+    model = Model.from_sparse(2 * np.arange(5), models.garnet(4, 2, 3, 1, seed=0).transitions(), means)
+    agree(model, rewards.Entropy(3))
+
+
 def test_a_tolerance_is_kept() -> None:
     model, reward = models.garnet(60, 4, 5, 4, seed=3), rewards.Quadratic([0.9] * 4)
     for tolerance in (1e-2, 1e-4, 1e-8):

@@ -218,6 +218,8 @@ class Driver:
     def _number(self, observation: Any) -> int:
         label = plain(observation if self._state is None else self._state(observation, self._env))
         if label not in self.numbers:
+            if self._maker is None and self.agent.space.labels.states is not None:
+                raise AdapterError(f"state {label!r}: the agent's space has labels for its states, and this is none")
             if len(self.numbers) == self._limit:
                 way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
                 raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")

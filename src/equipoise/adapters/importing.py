@@ -103,8 +103,8 @@ def explore(
     limit : int
         How many states may be found.
     check : int
-        How many steps the law that was found is held against the environment; of every twentieth the whole law is
-        compared. With 0 it is taken on trust.
+        How many steps the law that was found is held against the environment. If it was searched, the whole law of
+        every twentieth is compared. With 0 it is taken on trust.
     progress : bool, optional
         Whether to show how far the search is; by default on a terminal, when it takes longer than a second.
 

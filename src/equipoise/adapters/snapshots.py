@@ -67,6 +67,7 @@ class Rewindable:
         self.is_wrapped = len(self._layers) > 1
         self._shared: set[_Place] = set()
         self._first: dict[_Place, bytes | None] = {}
+        self.restore(self.snapshot())  # copies are used, so that nothing that was found changes in place
 
     def release(self) -> None:
         """Leave the environment as it was found."""

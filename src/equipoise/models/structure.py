@@ -21,7 +21,7 @@ size `diameter` refuses, and `diameter_bounds` has what a few of them prove.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -344,7 +344,8 @@ def _dislikes(model: Model) -> csr_array:
 
 def _likeliest_paths(graph: csr_array, source: int) -> tuple[Vector, Vector]:
     """The number of steps and the probability of the most likely path from a state to each."""
-    total, before = dijkstra(graph, indices=source, return_predecessors=True)
+    search: Any = dijkstra  # its types do not know sparse arrays
+    total, before = search(graph, indices=source, return_predecessors=True)
     steps = np.zeros(total.size, np.int64)
     depths(np.argsort(total, kind="stable"), before.astype(np.int64), steps)
     return steps.astype(np.float64), np.exp(_PER_STEP * steps - total)

@@ -196,8 +196,8 @@ def solve(
     tolerance : float
         The gap, in units of g, up to which the status is "optimal"; and what a constraint may be violated by.
     method : {"columns", "program"}, optional
-        "columns" finds policies one by one and mixes them, which is linear in the size of the model; "program" gives all
-        pairs to a solver at once, which is as good for small models and better with about as many outcomes as states.
+        "columns" finds policies one by one and mixes them, which is linear in the size of the model; "program" gives
+        all pairs to a solver at once, as good for small models and better with about as many outcomes as states.
         None: whichever is expected to be faster, and the other one if its answer fails the check.
     progress : bool, optional
         A line on stderr that says what is being done; by default on a terminal, when it takes longer than a second.
@@ -237,8 +237,8 @@ def solve(
         if isinstance(reward, Constrained):
             from equipoise.offline.constrained import solve_constrained
 
-            if method == COLUMNS:
-                raise ParameterError("method: with constraints it is 'program'; there are no columns for them")
+            if method not in (None, PROGRAM):
+                raise ParameterError(f"method: got {method!r}; with constraints it is 'program' or None")
             return solve_constrained(model, reward, tolerance, began, display)
         for way in ways(model, reward, method):
             display.tell(f"solving the offline program ({way.__name__.removeprefix('by_')})")

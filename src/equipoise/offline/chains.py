@@ -6,7 +6,7 @@ state tends to the class's one stationary distribution, whether or not the class
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -100,7 +100,7 @@ def factorised_distribution(chain: csr_array) -> Vector:
     columns = np.concatenate([arcs.col[kept], states[1:], np.zeros(n, np.int64)])
     entries = np.concatenate([-arcs.data[kept], np.ones(2 * n - 1)])
     try:
-        factors = splu(csc_array((entries, (rows, columns)), shape=(n, n)))
+        factors: Any = splu(csc_array((entries, (rows, columns)), shape=(n, n)))  # its types do not know `trans`
     except (RuntimeError, MemoryError) as error:  # singular to machine precision, or too large
         raise SolverError(f"the chain of a policy on {n} states could not be factorised ({error})") from None
     weights = np.maximum(factors.solve(np.eye(1, n).ravel(), trans="T"), 0.0)

@@ -30,7 +30,7 @@ _PAIRS: Final = 2000  # with fewer, a program
 _PAIRS_PER_OUTCOME: Final = 250  # with fewer, a program, if g is piecewise linear
 _OUTCOMES: Final = 40  # with more, a program
 _WIDTH: Final = 10.0  # states at one distance from the start: with no more on average, a program
-_TOO_LARGE: Final = 200_000  # pairs above which no program is tried after columns: it would take hours
+_TOO_LARGE: Final = 100_000  # pairs above which no program is tried unless the world is thin: it would take hours
 
 
 def ways(model: Model, reward: Reward, method: str | None) -> list[Method]:
@@ -66,9 +66,10 @@ def ways(model: Model, reward: Reward, method: str | None) -> list[Method]:
         return methods(reward)
     edges = reward.piecewise_linear
     few = model.n_pairs < max(_PAIRS, _PAIRS_PER_OUTCOME * model.n_outcomes if edges else 0)
-    if few or model.n_outcomes > _OUTCOMES or mean_width(model) <= _WIDTH:
+    large = model.n_pairs > _TOO_LARGE
+    if few or (model.n_outcomes > _OUTCOMES and not large) or mean_width(model) <= _WIDTH:
         return [*methods(reward), by_columns]
-    return [by_columns, *(methods(reward) if model.n_pairs <= _TOO_LARGE else [])]
+    return [by_columns, *([] if large else methods(reward))]
 
 
 def mean_width(model: Model) -> float:

@@ -13,7 +13,7 @@ best bound so far takes a third fewer plans, and more of the smooth; a plan that
 theta of the mixture itself.
 
 It ends when the two bounds meet, or when a plan adds nothing: then nothing of the polytope scores more at the theta
-of the mixture, which is optimal, and what is left of the gap is rounding. Plans are no more exact than the gap asks for.
+of the mixture, which is optimal, and what is left of the gap is rounding. Plans are as exact as the gap asks for.
 
 A column is stored as a policy and a distribution, and the cost of everything but planning does not depend on S. With
 as many outcomes as states (maximum entropy) there are many columns, and `program` is the better way.
@@ -39,6 +39,7 @@ _PLAN: Final = 0.1  # part of the gap that a plan may be off by
 _SAME: Final = 1e-12  # a column that scores no more than that above the mixture adds nothing
 _IDLE: Final = 4  # plans in a row that added nothing, at finer and finer spans
 _INWARD: Final = 0.5  # of the way from the next theta to the best so far, for a g with edges
+_LEAST: Final = 1e-9  # outcomes at which the first gradient is taken; some do not exist at 0
 _DUST: Final = 1e-9  # a share of a mixture that a solver's rounding makes
 
 
@@ -70,7 +71,7 @@ def by_columns(model: Model, reward: Reward, tolerance: float) -> Claim:
     search, master = GainSearch(model), master_of(reward, _PLAN * tolerance)
     columns: list[Column] = []
     weights = np.empty(0)
-    theta = -gradient_at(reward, np.clip(model.means.mean(axis=0), 0.0, 1.0))
+    theta = -gradient_at(reward, np.clip(model.means.mean(axis=0), _LEAST, 1.0))
     found: Gain | None = None
     lower, upper, idle = -np.inf, np.inf, 0
     span = _COARSE * float(np.ptp(model.means @ theta)) or tolerance

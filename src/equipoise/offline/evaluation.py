@@ -113,9 +113,9 @@ def discounted_values(chain: csr_array, values: Vector, epsilon: float) -> Vecto
 def factorisation_work(chain: csr_array) -> float:
     """Estimate the multiplications of a factorisation: squared widths of the envelope after Cuthill-McKee.
 
-    Long and thin worlds (lines, queues, grids) have a narrow envelope; that of random ones is as wide as they are large.
+    Long and thin worlds (lines, queues, grids) have a narrow envelope; that of random ones is as wide as they are.
 
-    >>> path = csr_array(np.eye(100, k=1) + np.eye(100)[:, ::-1] * 0.0 + np.diag([0.0] * 99 + [1.0]))
+    >>> path = csr_array(np.eye(100, k=1) + np.diag([0.0] * 99 + [1.0]))
     >>> factorisation_work(path)
     99.0
     """

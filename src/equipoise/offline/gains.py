@@ -11,11 +11,12 @@ which is what is returned, whoever found u. Two ways to a u for which the two ag
 it. Each moves u by nine tenths of the way: full steps do not converge on periodic models. That is all that is needed
 where chains forget within some hundred steps where they began, at any size.
 
-**Factorisations** (Howard). Where the span of Tu - u falls so slowly that the sweeps to come would cost more, the policy
-at hand is evaluated by a sparse factorisation (see `evaluation`), and the sweeps go on from its values. It waits until
-sweeps no longer change the policy: on a line of n states n of them are needed to bring the news from one end to the
-other, and they are cheap. Long and thin worlds, lines, queues, grids, mix slowly and are cheap to factorise; in random
-ones it is the other way round. Where both are dear the sweeps go on, and the bounds are as far apart as they are then.
+**Factorisations** (Howard). Where the span of Tu - u falls so slowly that the sweeps to come would cost more, the
+policy at hand is evaluated by a sparse factorisation (see `evaluation`), and the sweeps go on from its values. It waits
+until sweeps no longer change the policy: on a line of n states n of them are needed to bring the news from one end to
+the other, and they are cheap. Long and thin worlds, lines, queues, grids, mix slowly and are cheap to factorise; in
+random ones it is the other way round. Where both are dear the sweeps go on, and the bounds are as far apart as they are
+then.
 
 `columns_of` has the stationary distributions of a policy's recurrent classes: by the power method, or by factorisation.
 """

@@ -4,26 +4,25 @@ r"""The best point of g over the hull of a few outcome vectors: the small proble
 
 A few vectors of K numbers, whatever the size of the model. As for the whole program (see `program`) there are three
 ways: by cvxpy, if g has an expression; by pairwise steps, if g is smooth; by cutting planes otherwise. The answer is
-the weights lambda and a theta in minus the superdifferential of g at the best w, with which no vector of the hull scores
-more than w itself: the next theta to plan for. Where g has several supergradients at w, that choice matters, and
+the weights lambda and a theta in minus the superdifferential of g at the best w, with which no vector of the hull
+scores more than w itself: the next theta to plan for. Where g has several supergradients at w, that choice matters, and
 multipliers of the problem are right where any one supergradient is not.
 """
 
 from __future__ import annotations
 
 import abc
-import warnings
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from equipoise._types import Vector
 from equipoise.errors import RewardError, SolverError
-from equipoise.offline.program import expression_of, gradient_at, linear_program, pairwise
+from equipoise.offline.program import expression_of, gradient_at, linear_program, pairwise, solved
 from equipoise.rewards.base import Reward
 
-_TIGHT: Final = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "max_iter": 200}
-_USUAL: Final = {"max_iter": 200}
+_TIGHT: Final[dict[str, Any]] = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "max_iter": 200}
+_USUAL: Final[dict[str, Any]] = {"max_iter": 200}
 _ROOM: Final = 32  # outcome vectors that the first problem has room for; four times as many in the next
 _CUTS: Final = 400
 
@@ -94,8 +93,6 @@ class ByCone(Master):
 
     def best(self, points: Vector, weights: Vector) -> Best:  # noqa: ARG002
         """Solve the cone program; rows that are left over hold the first vector again."""
-        import cvxpy as cp
-
         n = points.shape[0]
         if n > self._room:
             self._room = max(_ROOM, 4 * self._room, n)
@@ -104,23 +101,10 @@ class ByCone(Master):
         padded = np.repeat(points[:1], self._room, axis=0)
         padded[:n] = points
         given.value = padded.T
-        reason = ""
-        for options in (_TIGHT, _USUAL):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    problem.solve(solver="CLARABEL", **options)
-            except (cp.error.SolverError, ValueError) as error:
-                reason = f"{type(error).__name__}: {error}"
-                continue
-            reason = str(problem.status)
-            values = (share.value, outcome.dual_value)
-            if all(value is not None and np.all(np.isfinite(value)) for value in values):
-                shares = np.maximum(np.array(share.value, dtype=np.float64), 0.0)
-                shares[0] += shares[n:].sum()
-                theta = -np.array(outcome.dual_value, dtype=np.float64).reshape(-1)
-                return Best(shares[:n] / shares[:n].sum(), theta)
-        raise SolverError(f"Clarabel: the best mixture of {n} policies was not found ({reason})")
+        shares, nu = solved(problem, "CLARABEL", (_TIGHT, _USUAL), (share, outcome))
+        shares = np.maximum(shares, 0.0)
+        shares[0] += shares[n:].sum()
+        return Best(shares[:n] / shares[:n].sum(), -nu)
 
     def _problem(self) -> tuple[Any, ...]:
         import cvxpy as cp

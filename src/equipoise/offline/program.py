@@ -319,6 +319,7 @@ def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -
 
 
 def gradient_at(reward: Reward, w: Vector) -> Vector:
+    """A supergradient at outcomes that rounding may have put a little outside of the box."""
     return reward.gradient(np.clip(w, 0.0, 1.0))
 
 

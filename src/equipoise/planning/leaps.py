@@ -78,7 +78,7 @@ def _certify(u, u_next, count, certificate):
 
 @inlined
 def _add(length, direction, u):
-    """u += length direction, with the smallest entry made zero."""
+    """Add to u so much of a direction, and make its smallest entry zero."""
     base = np.inf
     for s in range(u.shape[0]):
         u[s] += length * direction[s]

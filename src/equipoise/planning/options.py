@@ -27,9 +27,9 @@ class Planner(Component):
     limit : int
         Sweeps before a plan is given up with `ConvergenceError`.
     leaps : bool
-        Many steps at once where the sweeps go on in one direction; see `leaps`. For exact plans at every step: where two
-        ways of living differ by little, plain sweeps take as long as the difference is small. Other policies may be
-        returned within the same tolerance.
+        Many steps at once where the sweeps go on in one direction; see `leaps`. For exact plans at every step: where
+        two ways of living differ by little, plain sweeps take as long as the difference is small. Other policies may
+        be returned within the same tolerance.
 
     Examples
     --------
