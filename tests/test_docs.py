@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipoise.testing
-from benchmarks import certificates, constraints, environments
+from benchmarks import certificates, constraints, environments, mechanics
 from equipoise.rewards.expressions.formula import FUNCTIONS
 from equipoise.studies import read_study
 from tests.adapters.optional import needed
@@ -74,6 +74,12 @@ def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "after 10000 steps" in done.stdout
+
+
+def test_the_page_on_mechanics_has_all_that_is_measured():
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8").partition(mechanics.MARK)[2]
+    for problem in read_study(mechanics.STUDY).problems:
+        assert page.count(f"| {problem.name} |") >= 5, problem.name  # a row for each agent, and one of ratios
 
 
 @pytest.mark.slow

@@ -230,6 +230,7 @@ def test_too_few_plans_are_said_and_not_believed(monkeypatch: pytest.MonkeyPatch
     model, reward = models.garnet(60, 4, 5, 4, seed=3), rewards.BottomSum(4, 1)
     right = solve(model, reward)
     monkeypatch.setattr(columns, "_ROUNDS", 2)
+    monkeypatch.setattr(columns, "_ROUNDS_PER_OUTCOME", 0)
     best = solve(model, reward, method="columns")
     assert best.status.startswith("gap")
     assert best.value <= right.value + 1e-9

@@ -32,7 +32,8 @@ from equipoise.offline.master import master_of
 from equipoise.offline.program import Claim, gradient_at
 from equipoise.rewards.base import Reward
 
-_ROUNDS: Final = 300  # plans, at most
+_ROUNDS: Final = 200  # plans, at most,
+_ROUNDS_PER_OUTCOME: Final = 20  # and so many more for each outcome
 _CLASSES: Final = 8  # columns that one plan may add
 _COARSE: Final = 1e-2  # span of the first plan, relative to that of the scores
 _PLAN: Final = 0.1  # part of the gap that a plan may be off by
@@ -77,7 +78,7 @@ def by_columns(model: Model, reward: Reward, tolerance: float) -> Claim:
     span = _COARSE * float(np.ptp(model.means @ theta)) or tolerance
     proof = (theta, np.zeros(model.n_states))
     inward = _INWARD if reward.piecewise_linear else 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS + _ROUNDS_PER_OUTCOME * model.n_outcomes):
         if upper < np.inf and not idle:
             theta = theta + inward * (proof[0] - theta)
         scores = np.ascontiguousarray(-(model.means @ theta))

@@ -115,7 +115,7 @@ class Sum(Composed):
     >>> g.value([0.5, 0.25]), g.gradient([0.5, 0.25]).tolist()
     (1.25, [1.0, 3.0])
     >>> g.exact_conjugate, g.conjugate_argmax([-1.5, -2.0]).tolist()
-    (True, [0.0, 0.0])
+    (True, [1.0, 1.0])
     """
 
     def __init__(self, rewards: Sequence[Reward], weights: ArrayLike | None = None, norm: float | None = None) -> None:

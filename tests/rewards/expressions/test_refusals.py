@@ -29,6 +29,7 @@ W = cp.Variable(3, name="w")
         ),
         (cp.sum(cp.sqrt(W - 0.5)), r"sqrt\(w - 0.5\): .* reaches -0.5 .* not defined. Add an offset .* 0.51$"),
         (cp.geo_mean(W), r"geo_mean.* infinitely steep"),
+        (cp.geo_mean(W + 1, [1, 0, 1]), "weights of 0; leave these entries out"),
         (-cp.sum(cp.inv_pos(W)), r"inv_pos\(w\): .*infinitely steep"),
         (-cp.power(W[0] - 0.2, 3), r"power\(w\[0\] - 0.2, 3.0\): .* reaches -0.2 .* not defined"),
         (cp.log(cp.min(W)), r"log\(min\(w\)\): .* or give lipschitz="),

@@ -252,13 +252,12 @@ def _norm_inf(compiler: _Compiler, atom: Any, rows: Form) -> Form:  # noqa: ARG0
 
 
 def _geo_mean(compiler: _Compiler, atom: Any, rows: Form) -> Form:
-    weights = [float(one) for one in atom.w]
-    kept = getattr(atom, "_keep", None)
-    if kept is not None:
-        rows = rows.rows(np.flatnonzero(kept))
+    weights = np.array([float(one) for one in atom.w])
+    if weights.size != rows.size:
+        raise RewardError(f"maximise: {shown(atom)} has weights of 0; leave these entries out")
     used = np.flatnonzero(weights)
     return compiler.made(
-        Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(weights[place] for place in used)
+        Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(float(weight) for weight in weights[used])
     )
 
 
