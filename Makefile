@@ -45,7 +45,7 @@ certificates: setup
 mechanics: setup
 	$(BIN)/python -m benchmarks.mechanics
 
-# The certified optima of MO-Gymnasium's finite environments; writes their table in docs/gymnasium.md in a minute.
+# The certified optima of MO-Gymnasium's finite environments; writes their table in docs/gymnasium.md in some ten minutes.
 environments: setup
 	$(BIN)/python -m benchmarks.environments
 

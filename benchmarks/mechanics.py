@@ -35,7 +35,8 @@ NOISE: Final = 1e-4  # a regret below that is mostly chance, and no ratio is tak
 ALLOWED: Final = 1.5  # how many times the regret of the known model is aimed at
 ROUNDS: Final = 7
 SPEED_STEPS: Final = 300_000
-WEEKS: Final = (1, 2, 4, 8, 13, 26, 52)  # of the department
+WEEKS: Final = (1, 2, 4, 8, 26, 52)  # of the department
+WARDS: Final = 10  # how many of them
 WEEK: Final = 7 * 144  # slots of ten minutes
 
 
@@ -135,7 +136,7 @@ def growth() -> str:
     return table(["values", "pairs", "a sweep, µs", "per pair and value, ns"], rows)
 
 
-def department(problem: Problem, seeds: int) -> str:
+def department(problem: Problem, seeds: int = WARDS) -> str:
     """Of the department week by week: what is lost, what is proven to be lost at most, and the rule of thumb."""
     ward = eq.mechanics.department()
     world = ward.model()
@@ -203,11 +204,11 @@ def measured(frame: pl.DataFrame, study: Study) -> str:
             "one of the two is below 1e-4 or within two standard errors of zero, both are shown. The next column says "
             f"when it was above {ALLOWED} times that of the known model by more than two standard errors.\n",
             ratios(frame),
-            f"\n**The department, week by week**, over {seeds} seeds: what is lost by calling a second doctor when two "
+            f"\n**The department, week by week**, over {WARDS} seeds: what is lost by calling a second doctor when two "
             "patients wait, by an agent that is told the table, and by one that is told the mechanics; what the latter "
             "proves to be lost at most (`certificate(effort=20)`), in the mean and in the worst of the seeds; and in "
             "how many of them it has proven that no policy meets all goals.\n",
-            department(problems["department"], seeds),
+            department(problems["department"]),
             "\n**The order of noises.** What optimism adds to the gain: with nested maxima, and with one law for each "
             "noise of a step (by a search that may stop at local maxima, so that the true ratio may be lower).\n",
             table(["system", "steps", "nested", "one law", "ratio"], order),

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import equipoise.testing
-from benchmarks import certificates, constraints, environments
+from benchmarks import certificates, constraints, environments, mechanics
+from equipoise.rewards.expressions.formula import FUNCTIONS
 from equipoise.studies import read_study
+from tests.adapters.optional import needed
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -50,7 +52,7 @@ def test_the_programs_of_the_page_on_certificates_say_what_they_say(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["optimum", "gymnasium", pytest.param("applications/department", marks=pytest.mark.slow)]
+    "name", ["optimum", "gymnasium", "expressions", pytest.param("applications/department", marks=pytest.mark.slow)]
 )
 def test_the_programs_of_a_page_say_what_they_say(name, tmp_path):
     assert_said((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), tmp_path)
@@ -65,14 +67,42 @@ def assert_said(page, tmp_path):
     assert done.stdout == "".join(answers)
 
 
+def test_the_programs_of_the_page_on_mechanics_run(tmp_path):
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "program.py").write_text("\n".join(programs))
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "after 10000 steps" in done.stdout
+
+
+def test_the_page_on_mechanics_has_all_that_is_measured():
+    page = (ROOT / "docs" / "mechanics.md").read_text(encoding="utf-8").partition(mechanics.MARK)[2]
+    for problem in read_study(mechanics.STUDY).problems:
+        assert page.count(f"| {problem.name} |") >= 5, problem.name  # a row for each agent, and one of ratios
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_page_on_learners_say_what_they_say(tmp_path):
+    needed("stable_baselines3")
+    assert_said((ROOT / "docs" / "learners.md").read_text(encoding="utf-8"), tmp_path)
+
+
 GYMNASIUM = (ROOT / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_expressions_lists_the_words_of_formulas():
+    page = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"The functions are (.*?)\. Nothing else", page, flags=re.DOTALL)
+    assert tuple(re.findall(r"`(\w+)`", listed)) == FUNCTIONS
 
 
 def test_the_table_of_environments_is_its_programs():
     """All of them are in it, and the rows of the smallest are made again."""
     assert environments.MARK + environments.TEXT in GYMNASIUM
     assert all(f"| `{case.name}`" in GYMNASIUM for case in environments.CASES)
-    for row in environments.solved(environments.CASES[0]):
+    smallest = environments.CASES[0]
+    for row in environments.solved(smallest, environments.explored(smallest)):
         assert f"| {' | '.join(row)} |\n" in GYMNASIUM
 
 
@@ -94,12 +124,8 @@ def test_every_contract_is_named():
 
 
 def test_the_programs_of_the_page_on_constraints_say_what_they_say(tmp_path):
-    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8").partition(constraints.MARK)[0]
-    programs = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    answers = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)
-    (tmp_path / "program.py").write_text("\n".join(programs))
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "".join(answers)
+    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
+    assert_said(page.partition(constraints.MARK)[0], tmp_path)
 
 
 def test_the_page_on_constraints_has_all_problems_of_its_study():

@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
+from importlib.util import find_spec
 
 import pydantic
 import pytest
@@ -36,6 +37,8 @@ ROOMS = [
     "equipoise.theory",
     "equipoise.theory.bounds",
 ]
+if find_spec("stable_baselines3") is not None:
+    ROOMS.append("equipoise.adapters.deep")
 TITLES = {
     "Parameters",
     "Other Parameters",

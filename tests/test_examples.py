@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,5 +28,17 @@ def test_short_enough_to_copy(name):
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
 
 
+@pytest.mark.slow
+def test_scalar_learners_run(tmp_path):
+    """All that is installed: without the extra `deep`, the tabular learner alone."""
+    options = ["--full", "--steps", "150", "--seeds", "1", "--jobs", "1", "--out", str(tmp_path)]
+    command = [sys.executable, str(EXAMPLES / "scalar_learners.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "| star | tabular, 150 steps, 1 seeds | Q = L |" in done.stdout
+    assert ("| picture | PPO, 150 steps" in done.stdout) == (find_spec("stable_baselines3") is not None)
+    assert (tmp_path / "scalar_learners.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_every_example_is_known():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TO_COPY, "star"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*TO_COPY, "star", "scalar_learners"}

@@ -61,6 +61,34 @@ def test_the_threshold_balances_and_a_fixed_weight_does_not():
     assert min(regret(math.inf, seed) for seed in range(5)) > 0.1
 
 
+@pytest.mark.parametrize("learning", [True, False])
+def test_the_regret_is_at_most_the_oracles_the_delays_and_the_learners_own(learning):
+    """What docs/learners.md says of any learner; one that does not learn loses nothing elsewhere, but all by itself.
+
+    opt - g(average) <= oracle term + 2 ||1|| Q M / T + mean over the steps of (best gain by theta_ref - what was paid).
+    On the star the best gain by theta is max(0, max_k -theta_k), and opt is 1.
+    """
+    steps, paying, rows = 3000, [], []
+    env = steered(eq.models.star(3, 4), THIRDS)
+    learner = DifferentialQ(env, seed=2)
+    state, _ = env.reset(seed=2)
+    for _ in range(steps):
+        action = learner.choose(state) if learning else 0  # to the first loop, and there it stays
+        after, _, _, _, info = env.step(action)
+        learner.learn(state, action, info["outcomes"], after)
+        state = after
+        paying.append(info["theta_ref"])
+        rows.append(info["outcomes"])
+    theta, outcomes = np.array(paying), np.array(rows)
+    own = (np.maximum(0.0, (-theta).max(axis=1)) + (theta * outcomes).sum(axis=1)).mean()
+    theory, L = eq.oracles.FrankWolfe().theory, THIRDS.lipschitz
+    elsewhere = theory.regret_term(THIRDS, steps) + 2 * math.sqrt(3) * L * (env.steering.changes + 1) / steps
+    regret = 1.0 - THIRDS.value(outcomes.mean(axis=0))
+    assert regret <= elsewhere + own
+    assert learning or regret > elsewhere
+    assert 5 < env.steering.changes <= theory.gradient_episodes(THIRDS, L, steps)
+
+
 def test_one_seed_is_one_trajectory_in_one_call_or_several():
     averages = []
     for parts in ([700], [1, 299, 400]):

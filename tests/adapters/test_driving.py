@@ -155,6 +155,8 @@ def test_it_goes_on_where_it_was():
 
 
 def test_what_is_asked_for_wrongly():
+    with pytest.raises(AdapterError, match=r"a run goes on as it began"):
+        drive(Corridor(), drive(Corridor(), recommended, 5), 5, episodes=True)
     with pytest.raises(AdapterError, match=r"agent: got str; an agent is needed, or a function that makes one"):
         drive(Corridor(), "recommended", 10)
     with pytest.raises(AdapterError, match=r"its space has 3 actions in state 1; the environment has 2"):
@@ -176,6 +178,9 @@ def test_what_is_asked_for_wrongly():
 def test_states_beyond_the_room_are_refused():
     with pytest.raises(AdapterError, match=r"state \(1\.0,\): there is room for 2 states only; a function that makes"):
         drive(Corridor(), RightOnly(eq.Space([2] * 2, 2), BALANCE), 10)
+    labelled = eq.Space([2] * 2, 2, labels=eq.Labels(states=[(0.0,), (0.5,)]))
+    with pytest.raises(AdapterError, match=r"state \(1\.0,\): the agent's space has labels for its states"):
+        drive(Corridor(), RightOnly(labelled, BALANCE), 10)
     with pytest.raises(AdapterError, match=r"room for 3 states only; give limit="):
         drive(Corridor(), recommended, 1_000, limit=3)
 

@@ -1,10 +1,12 @@
 """Optional libraries: what is missing is named, and nothing of theirs is loaded with the package."""
 
+import importlib
 import subprocess
 import sys
 
 import pytest
 
+from equipoise import adapters
 from equipoise.adapters._extras import imported
 from equipoise.errors import MissingExtraError
 
@@ -19,6 +21,25 @@ def test_what_an_installed_library_lacks_is_not_taken_for_the_library(tmp_path, 
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
         imported("half_installed", "deep")
+
+
+def test_classes_made_of_gymnasiums_need_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    for name in ("GradientThreshold", "ThetaAwareObservation", "Continuing", "DifferentialQ"):
+        with pytest.raises(
+            MissingExtraError, match=r"gymnasium is not installed: pip install 'equipoise\[gymnasium\]'"
+        ):
+            getattr(adapters, name)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        adapters.Nothing  # noqa: B018
+
+
+def test_what_is_for_stable_baselines_needs_it(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("equipoise.adapters.deep")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    with pytest.raises(MissingExtraError, match=r"stable_baselines3 is not installed: pip install 'equipoise\[deep\]'"):
+        importlib.import_module("equipoise.adapters.deep")
 
 
 def test_no_optional_library_is_loaded_with_the_package():

@@ -399,10 +399,16 @@ class Normal(Walk):
 
 
 class Continuous(Walk):
+    observation_space = spaces.Box(-100.0, 100.0, (1,), np.float64)
+
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.at = float(self.np_random.uniform(0, 1))
-        return self.at, {}
+        return np.array([self.at]), {}
+
+    def step(self, action):
+        answer = super().step(action)
+        return np.array([self.at]), *answer[1:]
 
 
 def test_draws_that_cannot_be_enumerated_are_refused_by_name():
@@ -423,7 +429,9 @@ class Counting(Walk):
 def test_states_without_end_are_refused():
     env = Counting()
     env.observation_space = spaces.Discrete(10**6)
-    with pytest.raises(AdapterError, match=r"more than 50 states were found, .* give a larger limit=, or state="):
+    with pytest.raises(
+        AdapterError, match=r"more than 50 states were found, such as \d+; give a larger limit=, or state="
+    ):
         model_from(env, limit=50)
 
 
@@ -485,6 +493,45 @@ def test_what_is_only_passed_is_left_out():
     assert model_from(Absorbing(slip=0.5), ranges=[(0, 1)]).labels.states == (3,)
 
 
+class Treasury(gymnasium.Env):
+    """Seven rooms in a row, behind one of ten doors each; a wrong door leads back to the first room.
+
+    What is in the bag changes in place, in the last room, where no short walk gets to.
+    """
+
+    observation_space = spaces.MultiDiscrete([8, 2])
+    action_space = spaces.Discrete(10)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.room, self.bag = 0, []
+        return self.seen(), {}
+
+    def seen(self):
+        return np.array([self.room, len(self.bag)])
+
+    def step(self, action):
+        sold = self.room == 0 and bool(self.bag)
+        if sold:
+            self.bag.clear()
+        self.room = min(self.room + 1, 7) if action == 3 else 0
+        if self.room == 7 and not self.bag:
+            self.bag.append("gold")
+        return self.seen(), float(sold), False, False, {}
+
+
+def test_an_attribute_that_changes_in_place_in_one_far_state_only():
+    """Seven steps to the gold, one back, one to sell it and be in the second room: eight steps a round."""
+    model = model_from(Treasury())
+    assert set(model.labels.states) == {(room, 0) for room in range(7)} | {(7, 1), (0, 1)}
+    assert best_of(model) == pytest.approx(1 / 8)
+    sixth, full, empty = (model.labels.state_index(label) for label in ((6, 0), (0, 1), (0, 0)))
+    for door in range(10):
+        if door != 3:
+            assert model.transitions().toarray()[model.pair(sixth, door), empty] == 1.0
+        assert model.means[model.pair(full, door)] == 1.0
+
+
 class Grid(gymnasium.Env):
     """Two coordinates modulo 3 that are moved together; rewards in units of their own."""
 
@@ -510,6 +557,27 @@ def test_arrays_that_change_in_place_and_actions_of_several_parts():
     best = eq.solve(grid.model, grid.scaling.in_units(eq.rewards.Linear([1.0, 1.0])))
     assert grid.scaling.original(best.outcomes) == pytest.approx([1.0, 5.0])
     assert best.value == pytest.approx(6.0)
+
+
+class OneArray(Grid):
+    """The same grid, which never has another array to be in."""
+
+    def __init__(self):
+        self.at = np.zeros(2, np.int64)
+
+    def reset(self, *, seed=None, options=None):
+        gymnasium.Env.reset(self, seed=seed)
+        self.at[:] = 0
+        return self.at, {}
+
+
+def test_what_changes_in_place_is_left_as_it_was_found():
+    env = OneArray()
+    env.reset(seed=0)
+    held = env.step(np.array([1, 1]))[0]
+    model_from(env)
+    assert held is env.at
+    assert held.tolist() == [1, 1]
 
 
 def test_ranges_by_name_and_what_is_outside_of_them():
@@ -557,7 +625,7 @@ class Broken(Walk):
 def test_errors_of_the_environment_are_told_with_their_place():
     with pytest.raises(AdapterError, match=r"the environment raised RuntimeError: no power"):
         explore(Broken(None))
-    with pytest.raises(AdapterError, match=r"state 0, action 0: the reward is nan; finite numbers are needed"):
+    with pytest.raises(AdapterError, match=r"state 0, action \d: the reward is nan; finite numbers are needed"):
         explore(Broken(float("nan")))
     with pytest.raises(AdapterError, match=r"reward: it is always 0, so there is nothing to control"):
         explore(Broken(0.0))
@@ -576,6 +644,9 @@ def test_there_and_back():
     model = eq.models.star(branches=3, diameter=4)
     assert model_from(to_gymnasium(model)) is model
     assert model_from(TimeLimit(to_gymnasium(model), 10)) is model
+    for env, options in ((mo.MOClipReward(to_gymnasium(model), 0, 0, 0.5), {}), (to_gymnasium(model), {"drop": [0]})):
+        with pytest.raises(AdapterError, match=r"made of a model; take that, env\.unwrapped\.model"):
+            model_from(env, **options)
 
 
 def test_returns_need_the_outcome_that_counts_them():

@@ -130,7 +130,7 @@ def test_a_problem_of_a_study():
 def test_list_has_every_public_name_and_parameter():
     data = json.loads(inside("list", "--json").stdout)
     assert set(data["worlds"]) == set(vocabulary.worlds())
-    others = {"Reward", "Custom", "Constraint", "at_least", "at_most", "exact_price"}
+    others = {"Reward", "Custom", "Constraint", "at_least", "at_most", "exact_price", "from_cvxpy", "Goals"}
     assert set(data["rewards"]) == set(eq.rewards.__all__) - others
     assert set(data["constraints"]) == {"Constraint", "at_least", "at_most"}
     assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])

@@ -269,6 +269,7 @@ def test_a_method_that_does_not_exist() -> None:
         solve(models.star(), rewards.Quadratic([1 / 3] * 3), method="simplex")
 
 
+@pytest.mark.slow
 def test_what_stationary_policies_reach_in_a_large_world() -> None:
     model, reward = models.garnet(520, 4, 3, 2, seed=4), rewards.Quadratic([0.9, 0.9])
     best = best_stationary(model, reward)

@@ -317,10 +317,18 @@ def test_agreement_with_budgets(seed):
 def test_functions_without_an_expression():
     """Cutting planes, for a reward and a constraint of one's own."""
     own = rewards.Custom(
-        2, lambda w: 1 - 0.5 * np.sum((w - 0.5) ** 2), lambda w: 0.5 - w, norm=2, lipschitz=1.0, smoothness=1.0
+        2,
+        lambda w: 1 - 0.5 * np.sum((w - 0.5) ** 2),
+        lambda w: 0.5 - w,
+        norm=2,
+        lipschitz=1.0,
+        smoothness=1.0,
+        compiled=False,
     )
     model = arms([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    risk = rewards.Custom(2, lambda w: 1 - 0.5 * np.sum(w**2), lambda w: -w, norm=2, lipschitz=2.0, smoothness=1.0)
+    risk = rewards.Custom(
+        2, lambda w: 1 - 0.5 * np.sum(w**2), lambda w: -w, norm=2, lipschitz=2.0, smoothness=1.0, compiled=False
+    )
     best = eq.solve(model, Constrained(own, [Constraint(risk, 1 - 1 / 16, "risk")], price=1.0))
     assert best.solver == "cutting planes"
     certified(best)

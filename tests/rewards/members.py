@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +108,21 @@ def grid(n: int) -> np.ndarray:
     """A few thousand points of the box, evenly placed."""
     side = {1: 2001, 2: 61, 3: 17, 4: 9, 5: 6}[n]
     return np.array(list(itertools.product(np.linspace(0.0, 1.0, side), repeat=n)))
+
+
+def assert_same_elsewhere(reward: Reward, point: list[float], folder: Path) -> None:
+    """A pickle of the reward has the same value and gradient in another process, where code lies elsewhere."""
+    expected = [reward.value(point), *reward.gradient(point).tolist()]
+    (folder / "reward").write_bytes(pickle.dumps(reward))
+    code = (
+        "import pathlib, pickle, sys\n"
+        "padding = [bytearray(10**6) for _ in range(5)]\n"
+        "reward = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
+        f"print([reward.value({point}), *reward.gradient({point}).tolist()])\n"
+    )
+    command = [sys.executable, "-c", code, str(folder / "reward")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == expected
 
 
 def missing(reward: Reward, w: np.ndarray, theta: np.ndarray) -> float:

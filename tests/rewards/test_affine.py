@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
-import subprocess
-import sys
 
 import cvxpy
 import numpy as np
@@ -18,6 +15,7 @@ from equipoise.errors import RewardError
 from equipoise.rewards import Affine
 from equipoise.rewards.norms import dual, length
 from equipoise.testing import REWARD_CLAUSES
+from tests.rewards.members import assert_same_elsewhere
 
 A = [[-0.3, 0.7, 0.0], [0.2, 0.2, 0.6]]
 B = [0.3, 0.0]
@@ -119,21 +117,7 @@ def test_arguments_survive_json_and_a_description():
 
 
 def test_a_pickle_has_no_addresses(tmp_path):
-    """In another process the code lies elsewhere."""
-    reward = CASES["twice"]()
-    point = [0.3, 0.8]
-    expected = [reward.value(point), *reward.gradient(point).tolist()]
-    (tmp_path / "reward").write_bytes(pickle.dumps(reward))
-    code = (
-        "import pathlib, pickle, sys\n"
-        "padding = [bytearray(10**6) for _ in range(5)]\n"
-        "reward = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\n"
-        f"print([reward.value({point}), *reward.gradient({point}).tolist()])\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "reward")], capture_output=True, text=True, check=True
-    )
-    assert json.loads(run.stdout) == expected
+    assert_same_elsewhere(CASES["twice"](), [0.3, 0.8], tmp_path)
 
 
 def test_an_agent_with_it_runs_is_saved_and_proves(tmp_path):

@@ -115,6 +115,7 @@ def test_a_report_tells_regret_and_violations_apart(done, tmp_path):
     assert sum("violations" in name for name in files) == 2
 
 
+@pytest.mark.slow
 def test_an_agent_that_violates_is_not_the_best(tmp_path):
     """Regret alone would crown the one that ignores the constraint: its regret is negative."""
     study = read_study(written(tmp_path, STUDY))

@@ -25,9 +25,9 @@ def diameters(monkeypatch):
     """The worlds whose diameter was computed."""
     asked, compute = [], structure.diameter
 
-    def counted(model, progress=None):
+    def counted(model, progress=None, limit=structure.WORK):
         asked.append(model)
-        return compute(model, progress)
+        return compute(model, progress, limit=limit)
 
     monkeypatch.setattr(structure, "diameter", counted)
     return asked

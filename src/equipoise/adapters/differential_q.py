@@ -39,7 +39,8 @@ class DifferentialQ:
     step_size : float
         Of the updates, in (0, 1].
     mean_step : float
-        eta: how much faster than the table the mean is learnt.
+        eta, the step of the mean in units of `step_size`. While the mean lags behind, actions never tried look better
+        than those that have become worth less, and so are tried.
     least_exploration : float
         The probability of a random action that is always left.
     pace : float

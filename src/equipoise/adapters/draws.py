@@ -235,7 +235,7 @@ def stand_in(generator: Any, forks: Forks) -> Any:
 
 @final
 class GlobalDraws:
-    """The functions of ``random`` and of ``numpy.random``: they fork while a block lasts.
+    """The functions of ``random`` and of ``numpy.random``: they fork while a block lasts, for all threads.
 
     Parameters
     ----------

@@ -30,9 +30,7 @@ from equipoise.adapters._extras import imported
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.base import Agent
 from equipoise.errors import AdapterError
-from equipoise.models.labels import Labels, texts
 from equipoise.models.space import Space
-from equipoise.rewards.base import Reward
 from equipoise.simulation.checkpoints import checked_marks
 from equipoise.simulation.interrupting import interruptible
 
@@ -40,8 +38,9 @@ if TYPE_CHECKING:
     import gymnasium
     import polars
 
+    from equipoise.adapters.driver import Driver
+
 _MOST_STEPS: Final = 10**12
-_FIRST_ROOM: Final = 1024  # steps of a log, before it grows
 _INTERRUPTS: Final = ("raise", "return")
 
 MakesAgent = Callable[[Space], Agent]
@@ -100,7 +99,7 @@ class Drive:
     seconds: float
     agent: Agent = field(repr=False)
     scaling: Scaling
-    driver: _Driver = field(repr=False)
+    driver: Driver = field(repr=False)
 
     @property
     def log(self) -> polars.DataFrame:
@@ -160,7 +159,8 @@ def drive(
     agent : callable, Agent or Drive
         A function that makes an agent for a space, such as ``lambda space: eq.recommended(space, reward)``: it is
         called anew whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
-        room for all states, and labels for them if the model has. Or what an earlier call returned, to go on with it.
+        room for all states, and labels for them if the model has. Or what an earlier call returned, to go on with it as
+        it began.
     steps : int
         How many steps to take.
     seed : int
@@ -203,11 +203,18 @@ def drive(
     seed = whole(seed, "seed", 0, SEEDS, error=AdapterError)
     if interrupt not in _INTERRUPTS:
         raise AdapterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
+    from equipoise.adapters.driver import Driver
+    from equipoise.adapters.snapshots import limits_left_out
+
     if isinstance(agent, Drive):
+        if (outcomes, ranges, state, ends) != (None,) * 4 or tuple(drop) or episodes:
+            raise AdapterError(
+                "agent: a run goes on as it began; outcomes, ranges, drop, episodes, state and ends are its"
+            )
         driver = agent.driver
     else:
         scaling = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env)).scaling(None, None)
-        driver = _Driver(env, agent, scaling, state, ends, counted(limit, "limit", 1, error=AdapterError))
+        driver = Driver(env, agent, scaling, state, ends, counted(limit, "limit", 1, error=AdapterError))
     done = driver.log.steps
     marks = set(checked_marks(checkpoints, done, done + steps).tolist())
     began = time.perf_counter()
@@ -220,8 +227,6 @@ def drive(
         rows.append(driver.log.average)
         proven.append(driver.best_possible)
 
-    from equipoise.adapters.snapshots import limits_left_out
-
     shown = progress_display("driving", steps, wanted=progress, unit="steps")
     with limits_left_out(env) as unlimited, interruptible() as stop, shown as display:
         driver.begin(unlimited, seed)
@@ -233,7 +238,7 @@ def drive(
     if driver.log.steps > max([done, *times[-1:]]):
         record()
     averages = np.array(rows).reshape(len(rows), len(driver.scaling.names))
-    values = np.array([driver.reward.value(w) for w in averages], np.float64)
+    values = np.array([driver.agent.reward.value(w) for w in averages], np.float64)
     run = Drive(
         t=np.array(times, np.int64),
         outcomes=averages,
@@ -251,163 +256,3 @@ def drive(
     if run.status == "interrupted" and interrupt == "raise":
         raise DriveInterrupted(run)
     return run
-
-
-class _Log:
-    """The steps taken, in arrays that grow."""
-
-    def __init__(self, n_outcomes: int) -> None:
-        self.steps = 0
-        self._places = np.zeros((_FIRST_ROOM, 3), np.int64)
-        self._outcomes = np.zeros((_FIRST_ROOM, n_outcomes))
-        self._total = np.zeros(n_outcomes)
-
-    def add(self, state: int, action: int, outcomes: Sequence[float], after: int) -> None:
-        if self.steps == len(self._places):
-            self._places = np.concatenate([self._places, np.zeros_like(self._places)])
-            self._outcomes = np.concatenate([self._outcomes, np.zeros_like(self._outcomes)])
-        self._places[self.steps] = state, action, after
-        self._outcomes[self.steps] = outcomes
-        self._total += outcomes
-        self.steps += 1
-
-    @property
-    def average(self) -> NDArray[np.float64]:
-        return self._total / max(1, self.steps)
-
-    def frame(self, names: Sequence[str], states: Sequence[Hashable], actions: Sequence[Hashable]) -> polars.DataFrame:
-        import polars
-
-        state, action, after = self._places[: self.steps].T
-        state_texts, action_texts = np.array(texts(states), np.object_), np.array(texts(actions), np.object_)
-        return polars.DataFrame(
-            {
-                "state": state,
-                "action": action,
-                **dict(zip(names, self._outcomes[: self.steps].T, strict=True)),
-                "next_state": after,
-                "state_label": state_texts[state].tolist(),
-                "action_label": action_texts[action].tolist(),
-                "next_state_label": state_texts[after].tolist(),
-            }
-        )
-
-
-class _Driver:
-    """What is kept from step to step: the numbers of the states, the log, the agent, and where the environment is."""
-
-    def __init__(
-        self,
-        env: gymnasium.Env[Any, Any],
-        agent: Any,
-        scaling: Scaling,
-        state: Callable[[Any, Any], Any] | None,
-        ends: Callable[[bool, bool], bool] | None,
-        limit: int,
-    ) -> None:
-        from equipoise.adapters.labelling import actions_of, plain
-
-        self._plain, self._state, self._ends = plain, state, ends
-        self._actions, self._action_labels = actions_of(env.action_space)
-        self.scaling = scaling
-        self.numbers: dict[Hashable, int] = {}
-        self.log = _Log(len(scaling.names))
-        self.resets = 0
-        self._env: Any = None
-        self._made: Agent | None = None
-        self._maker: MakesAgent | None = None
-        if isinstance(agent, Agent):
-            self._check(agent)
-            self._made, self._limit = agent, agent.space.n_states
-            self.numbers = {label: s for s, label in enumerate(agent.space.labels.states or ())}
-        elif callable(agent):
-            self._maker, self._limit = agent, limit
-        else:
-            raise AdapterError(
-                f"agent: got {type(agent).__name__}; an agent is needed, or a function that makes one for a space: "
-                "lambda space: eq.recommended(space, reward)"
-            )
-
-    @property
-    def agent(self) -> Agent:
-        assert self._made is not None
-        return self._made
-
-    @property
-    def reward(self) -> Reward:
-        return self.agent.reward
-
-    @property
-    def best_possible(self) -> float:
-        """What the agent proves of the environment; NaN if nothing."""
-        bound = self.agent.best_possible
-        return bound if self._maker is None and np.isfinite(bound) else np.nan
-
-    def frame(self) -> polars.DataFrame:
-        """The log, with labels."""
-        return self.log.frame(self.scaling.names, list(self.numbers), self._action_labels)
-
-    def begin(self, env: gymnasium.Env[Any, Any], seed: int) -> None:
-        """Reset the environment, unless it is the one that was driven before."""
-        if self._env is not env:
-            self._env = env
-            self._here = self._number(env.reset(seed=seed)[0])
-            self._place()
-
-    def step(self) -> None:
-        agent, state = self.agent, self._here
-        action = agent.act(state)
-        observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
-        both = bool(terminated and truncated)
-        ended = bool(terminated) and not both if self._ends is None else bool(self._ends(terminated, truncated))
-        outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
-        if ended:
-            self.resets += 1
-            observation = self._env.reset()[0]
-        after = self._number(observation)
-        self.log.add(state, action, outcomes, after)
-        self._here = after
-        if after < agent.space.n_states:
-            agent.observe(outcomes, after)
-        if (truncated or terminated) and not ended:
-            self._here = self._number(self._env.reset()[0])
-        self._place()
-
-    def _place(self) -> None:
-        """Have an agent that knows the present state, and that knows that it is there."""
-        if self._made is None or self._here >= self._made.space.n_states:
-            assert self._maker is not None
-            count = len(self.numbers)
-            labels = Labels(list(self.numbers), self._action_labels, self.scaling.names)
-            space = Space([len(self._actions)] * count, len(self.scaling.names), start=self._here, labels=labels)
-            self._made = self._maker(space)
-            if not isinstance(self._made, Agent) or self._made.space != space:
-                raise AdapterError("agent: the function must return an agent that is made for the space it is given")
-            if self.log.steps:
-                self._made.absorb(self.frame())
-        if self._made.state != self._here:
-            self._made.resume(self._here)
-
-    def _number(self, observation: Any) -> int:
-        label = self._plain(observation if self._state is None else self._state(observation, self._env))
-        if label not in self.numbers:
-            if len(self.numbers) == self._limit:
-                way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
-                raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")
-            self.numbers[label] = len(self.numbers)
-        return self.numbers[label]
-
-    def _check(self, agent: Agent) -> None:
-        wrong = [s for s, n in enumerate(agent.space.n_actions) if n != len(self._actions)]
-        if wrong:
-            raise AdapterError(
-                f"agent: its space has {agent.space.n_actions[wrong[0]]} actions in "
-                f"{agent.space.labels.name_state(wrong[0])}; the environment has {len(self._actions)}"
-            )
-        if agent.space.n_outcomes != len(self.scaling.names):
-            raise AdapterError(
-                f"agent: its space has {agent.space.n_outcomes} outcomes; the environment has "
-                f"{len(self.scaling.names)}: {', '.join(self.scaling.names)}"
-            )
-        if agent.pending:
-            raise AdapterError(f"agent: its action of time {agent.t} has not been observed yet; call observe first")

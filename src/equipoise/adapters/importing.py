@@ -23,10 +23,12 @@ from equipoise.models.model import Model
 if TYPE_CHECKING:
     import gymnasium
 
-    from equipoise.adapters.exploring import Laws
+    from equipoise.adapters.laws import Laws
+    from equipoise.adapters.running import Runner
 
 _LIMIT: Final = 100_000
 _CHECK: Final = 10_000
+_LAWS_PER_STEP: Final = 20  # of so many steps of a check, the whole law of one is compared, which takes longer
 
 
 @final
@@ -101,8 +103,8 @@ def explore(
     limit : int
         How many states may be found.
     check : int
-        How many steps the law that was found is held against the environment; of every twentieth the whole law is
-        compared.
+        How many steps the law that was found is held against the environment. If it was searched, the whole law of
+        every twentieth is compared. With 0 it is taken on trust.
     progress : bool, optional
         Whether to show how far the search is; by default on a terminal, when it takes longer than a second.
 
@@ -132,25 +134,31 @@ def explore(
     gymnasium = imported("gymnasium", "gymnasium")
     if not isinstance(env, gymnasium.Env):
         raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed, as gymnasium.make returns")
-    from equipoise.adapters.exploring import Explorer, explored
+    from equipoise.adapters import checking
+    from equipoise.adapters.environment import ModelEnvironment
+    from equipoise.adapters.exploring import search
     from equipoise.adapters.published import published_laws
+    from equipoise.adapters.running import Runner
+
+    if isinstance(env.unwrapped, ModelEnvironment):
+        raise AdapterError("env: it is made of a model; take that, env.unwrapped.model")
 
     request = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env))
     limit = counted(limit, "limit", 1, error=AdapterError)
     check = counted(check, "check", 0, error=AdapterError)
-    explorer = Explorer(env, state, ends, limit)
+    runner = Runner(env, state, ends)
     try:
-        if request.declared is not None and explorer.reward_size() == len(request.declared[0]):
+        if request.declared is not None and _reward_size(runner) == len(request.declared[0]):
             request.scaling(None, None)  # what is wrong with the ranges is said before a long search
         laws = None
-        if state is None and not explorer.rewindable.is_wrapped:
-            laws = published_laws(env.unwrapped, explorer.action_labels)
+        if state is None and not runner.rewindable.is_wrapped:
+            laws = published_laws(env.unwrapped, runner.action_labels)
         if laws is None:
-            laws = explored(explorer, check, progress)
-        else:
-            explorer.walk(laws, check)
+            laws = search(runner, limit, progress)
+            checking.compare(runner, laws, check // _LAWS_PER_STEP)
+        checking.walk(runner, laws, check)
     finally:
-        explorer.release()
+        runner.release()
     rewards = [event.reward for row in laws.events.values() for law in row for event in law]
     if len({len(reward) for reward in rewards}) > 1:
         raise AdapterError("the rewards of the environment differ in length")
@@ -198,11 +206,14 @@ def model_from(
     0.018
     """
     gymnasium = imported("gymnasium", "gymnasium")
-    if isinstance(env, gymnasium.Env):
+    asked = (outcomes, ranges, state, ends) != (None,) * 4 or tuple(drop) or episodes
+    if isinstance(env, gymnasium.Env) and not asked:
         from equipoise.adapters.environment import ModelEnvironment
+        from equipoise.adapters.snapshots import limits_left_out
 
-        if isinstance(env.unwrapped, ModelEnvironment):
-            return env.unwrapped.model
+        with limits_left_out(env) as inner:
+            if isinstance(inner, ModelEnvironment):
+                return inner.model
     return explore(
         env,
         outcomes=outcomes,
@@ -215,6 +226,11 @@ def model_from(
         check=check,
         progress=progress,
     ).model
+
+
+def _reward_size(runner: Runner) -> int:
+    """How many components the reward of a first step has."""
+    return len(runner.step(runner.seed(), 0).event.reward)
 
 
 def _model(laws: Laws, scaling: Scaling) -> Model:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.adapters.exploring import Event, Law, Laws
+from equipoise.adapters.laws import Event, Law, Laws
 from equipoise.errors import AdapterError
+from equipoise.models.branches import SUM_TOLERANCE
 
 
 def published_laws(base: Any, actions: list[Hashable]) -> Laws | None:
@@ -42,7 +43,7 @@ def published_laws(base: Any, actions: list[Hashable]) -> Laws | None:
                 event = Event(None if ended else int(after), (float(reward),), bool(ended))
                 if p > 0.0:
                     law[event] = law.get(event, 0.0) + float(p)
-            if abs(sum(law.values()) - 1.0) > 1e-9:
+            if abs(sum(law.values()) - 1.0) > SUM_TOLERANCE:
                 raise AdapterError(f"P[{state}][{action}]: the probabilities sum to {sum(law.values())}")
             events[state].append(law)
             new = [event.state for event in law if event.state is not None and event.state not in known]

@@ -5,9 +5,9 @@ puts copies of them in place: not a copy of the environment, since many copy the
 EzPickle), which loses their state.
 
 Attributes that never change in place are not copied but shared, such as tables and maps that take long to copy. Which
-those are is found by a trial walk, and whether they stayed as they were is checked in the end (`changed`). What cannot
+those are is found by a trial walk, and that they stay as they were is checked time and again (`changed`). What cannot
 be copied (windows, fonts) is shared too. An environment whose state is in such an object, or outside of its attributes,
-cannot be put back; that is found by holding what was explored against the environment itself, see `exploring`.
+cannot be put back; that is found by holding what was explored against the environment itself, see `checking`.
 
 Wrappers that only count or check are left out while it lasts: TimeLimit, so that no step is truncated by it,
 OrderEnforcing and PassiveEnvChecker. In the end everything is as it was found, the generators included.
@@ -67,22 +67,13 @@ class Rewindable:
         self.is_wrapped = len(self._layers) > 1
         self._shared: set[_Place] = set()
         self._first: dict[_Place, bytes | None] = {}
+        self.restore(self.snapshot())  # copies are used, so that nothing that was found changes in place
 
     def release(self) -> None:
         """Leave the environment as it was found."""
         for layer, attributes in self._found:
             vars(layer).clear()
             vars(layer).update(attributes)
-
-    def seed(self, seed: int) -> None:
-        """Give it a random generator of its own, and the state of a fresh reset.
-
-        Parameters
-        ----------
-        seed : int
-            Of the generator.
-        """
-        self.top.reset(seed=seed)
 
     def fork(self, forks: Forks) -> None:
         """Put forking generators in the place of its random ones.

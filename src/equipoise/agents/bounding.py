@@ -9,8 +9,9 @@ allows (`planning.response`). As gain(theta) >= (-theta).z_j, the largest g over
 
     lower = max over mixtures z of g(z) = min over theta of [g*(theta) + max over j of (-theta).z_j]  <=  the minimum,
 
-and minus a supergradient of g at the best mixture is the theta of the next plan: the method of cutting planes. It stops
-when the bound is within a ten-thousandth of itself (or of 1, if that is more) of `lower`, or the effort is spent.
+and minus a supergradient of g at the best mixture (`offline.master`) is the theta of the next plan: the method of
+cutting planes. It stops when the bound is within a ten-thousandth of itself (or of 1, if that is more) of `lower`, or
+the effort is spent.
 
 A plan whose sweeps run out before its tolerance is reached proves a bound all the same: its gain is the largest entry
 of Tu - u, which bounds the optimal gain of every model in the region for whatever u. `Bound.loose` says by how much it
@@ -29,14 +30,15 @@ from equipoise._types import Vector
 from equipoise.agents.proof import ROUNDING
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
-from equipoise.errors import ParameterError, RewardError
+from equipoise.errors import ParameterError, RewardError, SolverError
 from equipoise.models.space import Space
+from equipoise.offline.master import master_of
 from equipoise.planning.believing import Belief, believed
 from equipoise.rewards.base import Reward
 
 _CLOSE: Final = 1e-4  # how near the bound must come to the best that the region can prove, as a part of itself
 _MOST_EFFORT: Final = 1000
-_LATE: Final = 10**15
+_EXACT: Final = 1e-9  # by how much a mixture of columns may fall short of the best
 
 
 class Grounds(NamedTuple):
@@ -120,10 +122,15 @@ def best_bound(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     """
     whole(search.effort, "effort", 0, _MOST_EFFORT, error=ParameterError)
     best = bound = _planned(grounds, reward, search)
-    columns: list[Vector] = []
-    for _ in range(search.effort):
-        columns.append(bound.belief.response.column)
-        lower, theta = _master(reward, np.array(columns))
+    master = master_of(reward, _EXACT)
+    columns, weights = np.zeros((0, reward.n_outcomes)), np.zeros(0)
+    for number in range(search.effort):
+        columns = np.vstack([columns, bound.belief.response.column])
+        try:
+            weights, theta = master.best(columns, np.append(weights, float(number == 0)))
+        except SolverError:
+            break  # what was proven so far stands
+        lower = reward.value(np.clip(weights @ columns, 0.0, 1.0))
         if best.value - lower <= _CLOSE * max(abs(best.value), 1.0):
             break
         bound = _planned(grounds, reward, search._replace(theta=theta, bias=bound.belief.plan.bias))
@@ -139,7 +146,7 @@ def largest_value(reward: Reward) -> float:
     Parameters
     ----------
     reward : Reward
-        g; one that does not change with time.
+        g; the limit of one that changes with time.
     """
     try:
         return reward.conjugate_bound(np.zeros(reward.n_outcomes))
@@ -160,24 +167,3 @@ def _planned(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     rounding = ROUNDING * (1.0 + float(plan.bias.max() - plan.bias.min()))
     loose = plan.span if plan.span > tolerance else 0.0
     return Bound(reward.conjugate_bound(theta) + plan.gain + rounding, theta, belief, loose)
-
-
-def _master(reward: Reward, columns: Vector) -> tuple[float, Vector]:
-    """The largest g over mixtures of the columns, and minus a supergradient there."""
-    import cvxpy
-
-    weight, point = cvxpy.Variable(len(columns), nonneg=True), cvxpy.Variable(reward.n_outcomes)
-    link = point == columns.T @ weight
-    try:
-        goal = reward.concave_expression(point)
-    except RewardError as error:
-        raise RewardError(f"effort: more than 0 needs the reward as an expression ({error}); 0 does not") from error
-    problem = cvxpy.Problem(cvxpy.Maximize(goal), [link, cvxpy.sum(weight) == 1])
-    problem.solve(solver=cvxpy.CLARABEL)
-    mixture = np.clip(columns.T @ np.maximum(weight.value, 0.0), 0.0, 1.0)
-    lower = reward.value(mixture)
-    # the multiplier of the link is a supergradient, up to its sign, which is a convention of the modelling layer
-    multiplier = np.asarray(link.dual_value, dtype=np.float64)
-    # a reward that changes with time may have no slope in its limit, and any theta will do
-    candidates = [multiplier, -multiplier, -reward.at(_LATE).gradient(mixture)]
-    return lower, min(candidates, key=lambda theta: reward.conjugate_bound(theta) + float((columns @ -theta).max()))

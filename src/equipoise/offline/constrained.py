@@ -85,7 +85,7 @@ class Conflict:
 
     Examples
     --------
-    Half of the time for each of three things, two of which are not possible together with the third.
+    Three shares of one day that sum to more than it has: a twelfth too much for each.
 
     >>> import equipoise as eq
     >>> from equipoise.rewards import Constrained, Linear, at_least
@@ -93,7 +93,7 @@ class Conflict:
     >>> wishes = [at_least(0, 0.5, model), at_least(1, 0.25, model), at_least(2, 0.5, model)]
     >>> best = eq.solve(model, Constrained(Linear([1.0, 0.0, 0.0]), wishes, price=1.0))
     >>> best.status, best.conflict.names, round(best.conflict.short_by, 6)
-    ('infeasible', ('outcome_0 at least 0.5', 'outcome_1 at least 0.25', 'outcome_2 at least 0.5'), 0.083333)
+    ('infeasible', ('arm 0 at least 0.5', 'arm 1 at least 0.25', 'arm 2 at least 0.5'), 0.083333)
     """
 
     names: tuple[str, ...]

@@ -29,7 +29,7 @@ LEVEL: Final = 0.999
 
 @final
 class Size(enum.Enum):
-    """How much work a check may do: all quick ones together under two minutes, all full ones under an hour.
+    """How much work a check may do: on two cores all quick ones under three minutes, all full ones under half an hour.
 
     Examples
     --------

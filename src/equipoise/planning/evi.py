@@ -180,8 +180,8 @@ def extended_value_iteration(
     >>> round(plan.gain, 6), plan.bias.round(6).tolist()
     (0.5, [0.5, 0.0])
     """
-    plan = last_plan(first_pair, region, reward, tolerance, limit=limit, relaxation=relaxation, bias=bias)
-    if plan.span > tolerance:
+    plan, converged = _iterated(first_pair, region, reward, tolerance, limit, relaxation, bias)
+    if not converged:
         raise not_converged(plan.span, limit, relaxation)
     return plan
 
@@ -223,6 +223,19 @@ def last_plan(
     >>> plan.gain, plan.span, plan.sweeps
     (1.0, 1.0, 3)
     """
+    return _iterated(first_pair, region, reward, tolerance, limit, relaxation, bias)[0]
+
+
+def _iterated(
+    first_pair: ArrayLike,
+    region: Region,
+    reward: ArrayLike,
+    tolerance: float,
+    limit: int,
+    relaxation: float,
+    bias: ArrayLike | None,
+) -> tuple[Plan, bool]:
+    """The plan of the last sweep, and whether the tolerance was reached."""
     pairs = _vector(first_pair, "first_pair", np.int64)
     if pairs.size < 2 or pairs[0] != 0 or np.any(np.diff(pairs) < 1):
         raise ParameterError("first_pair: it must start at 0 and increase, one entry a state and one at the end")
@@ -240,8 +253,8 @@ def last_plan(
     own = Region._make(np.array(part) for part in region)
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states)
-    iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers)
-    return _plan_in(buffers, policy, start, limit, relaxation)
+    converged = bool(iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers))
+    return _plan_in(buffers, policy, start, limit, relaxation), converged
 
 
 def plan_over_laws(

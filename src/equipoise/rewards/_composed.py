@@ -197,6 +197,17 @@ def lipschitz_in(part: Reward, norm: float) -> float:
     return part.lipschitz * stretch(part.norm, norm, part.n_outcomes)
 
 
+def lipschitz_of_each(parts: Sequence[Reward], norm: float, low: Vector, high: Vector) -> list[float] | None:
+    """Lipschitz constants of rewards on another box, in one norm; None if one of them has none there."""
+    constants: list[float] = []
+    for part in parts:
+        there = part.lipschitz_on(low, high)
+        if there is None:
+            return None
+        constants.append(there * stretch(part.norm, norm, part.n_outcomes))
+    return constants
+
+
 def smoothness_in(part: Reward, norm: float) -> float | None:
     """The smoothness of a reward in another norm than its own; None if it has none."""
     if part.smoothness is None:

@@ -310,7 +310,7 @@ class Reward(Component, abc.ABC):
         >>> from equipoise.rewards import CrossEntropy
         >>> g = CrossEntropy([0.5, 0.5], mu=0.001)
         >>> round(g.lipschitz, 2), round(g.within([0.25, 0.25], [0.75, 0.75]).lipschitz, 2)
-        (72.38, 0.29)
+        (72.37, 0.29)
         """
         low, high = checked_box(low, high, self.n_outcomes)
         if not self.separable:

@@ -208,8 +208,10 @@ class Constrained(Reward):
         rho = checked_number(regret, "regret")
         gains = mu * given**2 / (2.0 * self._price)
         return {
-            name: largest_shortfall(price, multiplier, mu, max(0.0, rho + gains.sum() - gain))
-            for name, price, multiplier, gain in zip(self.names, self._price, given, gains, strict=True)
+            name: largest_shortfall(price, multiplier, mu, max(0.0, rho + float(gains.sum()) - gain))
+            for name, price, multiplier, gain in zip(
+                self.names, self._price.tolist(), given.tolist(), gains.tolist(), strict=True
+            )
         }
 
     def at_prices(self, price: ArrayLike, smoothing: float | None = None) -> Constrained:
@@ -293,7 +295,7 @@ def exact_price(reward: Reward, slack: float) -> float:
     Examples
     --------
     >>> from equipoise.rewards import Linear
-    >>> exact_price(Linear([1.0, 0.0]), slack=0.25)
+    >>> exact_price(Linear([1.0]), slack=0.25)
     4.0
     """
     fixed = fixed_reward(reward, "reward")

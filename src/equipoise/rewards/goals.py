@@ -60,8 +60,8 @@ class Goals:
     >>> goals = Goals(["seen", "in time", "rest"], {("in time", "seen"): 0.9, "rest": 0.5}, usual={"seen": 0.2})
     >>> goals.reward.value([0.2, 0.18, 0.5]), goals.reward.value([0.1, 0.09, 0.7])
     (1.0, 1.0)
-    >>> goals.table([0.2, 0.16, 0.4]).rows()
-    [('in time / seen', 0.9, 0.8), ('rest', 0.5, 0.4)]
+    >>> goals.table([0.25, 0.1875, 0.4]).rows()
+    [('in time / seen', 0.9, 0.75), ('rest', 0.5, 0.4)]
     """
 
     def __init__(

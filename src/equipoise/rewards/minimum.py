@@ -24,6 +24,7 @@ from equipoise.rewards._composed import (
     fixed_rewards,
     iterated_argmax,
     lipschitz_in,
+    lipschitz_of_each,
     merged,
     n_parts,
     part_gradient,
@@ -32,7 +33,6 @@ from equipoise.rewards._composed import (
     smoothness_in,
 )
 from equipoise.rewards.base import Reward, RewardKernels, Vertices
-from equipoise.rewards.norms import stretch
 
 if TYPE_CHECKING:
     import cvxpy
@@ -122,13 +122,8 @@ class Minimum(Composed):
         low, high : float arrays
             The corners of the box.
         """
-        largest = 0.0
-        for part in self.rewards:
-            there = part.lipschitz_on(low, high)
-            if there is None:
-                return None
-            largest = max(largest, there * stretch(part.norm, self.norm, self.n_outcomes))
-        return largest
+        each = lipschitz_of_each(self.rewards, self.norm, low, high)
+        return None if each is None else max(each)
 
     def within(self, low: ArrayLike, high: ArrayLike) -> Minimum:
         """The minimum of the parts within the box; see `Reward.within`.

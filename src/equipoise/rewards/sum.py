@@ -31,6 +31,7 @@ from equipoise.rewards._composed import (
     fixed_rewards,
     iterated_argmax,
     lipschitz_in,
+    lipschitz_of_each,
     merged,
     n_parts,
     own_numbers,
@@ -43,7 +44,6 @@ from equipoise.rewards._composed import (
 )
 from equipoise.rewards.base import Reward, RewardKernels, Vertices, read_only
 from equipoise.rewards.linear import Linear
-from equipoise.rewards.norms import stretch
 
 if TYPE_CHECKING:
     import cvxpy
@@ -115,7 +115,7 @@ class Sum(Composed):
     >>> g.value([0.5, 0.25]), g.gradient([0.5, 0.25]).tolist()
     (1.25, [1.0, 3.0])
     >>> g.exact_conjugate, g.conjugate_argmax([-1.5, -2.0]).tolist()
-    (True, [0.0, 0.0])
+    (True, [1.0, 1.0])
     """
 
     def __init__(self, rewards: Sequence[Reward], weights: ArrayLike | None = None, norm: float | None = None) -> None:
@@ -168,13 +168,8 @@ class Sum(Composed):
         low, high : float arrays
             The corners of the box.
         """
-        total = 0.0
-        for c, part in self._terms:
-            there = part.lipschitz_on(low, high)
-            if there is None:
-                return None
-            total += c * there * stretch(part.norm, self.norm, self.n_outcomes)
-        return total
+        each = lipschitz_of_each(self.rewards, self.norm, low, high)
+        return None if each is None else float(self._weights @ each)
 
     def within(self, low: ArrayLike, high: ArrayLike) -> Sum:
         """The sum of the parts within the box; see `Reward.within`.

@@ -59,6 +59,19 @@ def test_one_theta_ref_a_rollout_and_shown_from_its_first_observation_on(kind):
     assert not env.get_wrapper_attr("held")
 
 
+def test_a_rollout_that_is_broken_off_holds_nothing():
+    class Stop(BaseCallback):
+        def _on_step(self):
+            return self.num_timesteps < 20
+
+    env = environment()
+    model = stable_baselines3.PPO("MlpPolicy", env, **FEW)
+    model.learn(64, callback=CallbackList([BetweenRollouts(), Stop()]))
+    assert model.num_timesteps == 20
+    assert not env.get_wrapper_attr("held")
+    assert env.get_wrapper_attr("steering").changes == 2
+
+
 def test_a_drift_within_q_moves_nothing():
     env = environment(threshold=1e9)
     stable_baselines3.PPO("MlpPolicy", env, **FEW).learn(64, callback=BetweenRollouts())

@@ -29,6 +29,7 @@ W = cp.Variable(3, name="w")
         ),
         (cp.sum(cp.sqrt(W - 0.5)), r"sqrt\(w - 0.5\): .* reaches -0.5 .* not defined. Add an offset .* 0.51$"),
         (cp.geo_mean(W), r"geo_mean.* infinitely steep"),
+        (cp.geo_mean(W + 1, [1, 0, 1]), "weights of 0; leave these entries out"),
         (-cp.sum(cp.inv_pos(W)), r"inv_pos\(w\): .*infinitely steep"),
         (-cp.power(W[0] - 0.2, 3), r"power\(w\[0\] - 0.2, 3.0\): .* reaches -0.2 .* not defined"),
         (cp.log(cp.min(W)), r"log\(min\(w\)\): .* or give lipschitz="),
@@ -98,9 +99,9 @@ def test_numbers_that_will_not_do():
 
 def test_constants_given_are_held_against_points():
     assert Expression("min(w)", 2, lipschitz=3.0).lipschitz == 3.0
-    with pytest.raises(RewardError, match="lipschitz: got 0.5"):
+    with pytest.raises(RewardError, match=r"lipschitz: got 0.5"):
         Expression("min(w)", 2, lipschitz=0.5)
-    with pytest.raises(RewardError, match="smoothness: got 0.5"):
+    with pytest.raises(RewardError, match=r"smoothness: got 0.5"):
         Expression("-sum_squares(w)", 2, smoothness=0.5)
     with pytest.raises(RewardError, match="smoothness"):
         Expression("min(w)", 2, smoothness=10.0)
@@ -108,7 +109,7 @@ def test_constants_given_are_held_against_points():
         Expression("log(min(w))", 2, lipschitz=100.0)
     # Intervals see the argument of the logarithm reach -0.4; it is 0.1 at least, since one of the two is 0.5.
     hidden = "log(minimum(w[0], 0.5) + minimum(1 - w[0], 0.5) - 0.4)"
-    with pytest.raises(RewardError, match="not defined.* or give lipschitz="):
+    with pytest.raises(RewardError, match=r"not defined.* or give lipschitz="):
         Expression(hidden, 1)
     assert Expression(hidden, 1, lipschitz=20.0).lipschitz == 20.0
     with pytest.raises(RewardError, match="lipschitz: got 1, but"):

@@ -54,7 +54,7 @@ def test_affine_ones_are_linear():
 
 
 def test_the_same_twice_is_one():
-    assert constrained(W[0] >= 0.25, 0.25 <= W[0]).names == ("w[0] >= 0.25",)
+    assert constrained(W[0] >= 0.25, cp.NonNeg(W[0] - 0.25)).names == ("w[0] >= 0.25",)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,4 @@ def test_the_constrained_optimum_is_that_of_cvxpy():
     assert best.value == pytest.approx(program.value, abs=1e-6)
     assert best.outcomes == pytest.approx(W.value, abs=1e-4)
     assert max(goal.violations(best.outcomes)) <= 1e-6
+    assert best.multipliers["w[1] >= 0.25"] == pytest.approx(float(subject_to[0].dual_value), abs=1e-4)

@@ -40,7 +40,10 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc]
             )
         if self.training_env.num_envs != 1:
             raise AdapterError(f"n_envs: got {self.training_env.num_envs}; the average is that of one environment")
-        self._env: Any = self.training_env.unwrapped.envs[0]
+        environments = getattr(self.training_env.unwrapped, "envs", None)
+        if environments is None:
+            raise AdapterError("env: it runs in another process, where theta_ref cannot be seen; use a DummyVecEnv")
+        self._env: Any = environments[0]
         self._steering, self._place = steering_of(self._env), theta_place(self._env)
         normaliser = unwrap_vec_normalize(self.training_env)
         if normaliser is not None and normaliser.norm_obs and self._place is not None:
@@ -51,6 +54,9 @@ class BetweenRollouts(BaseCallback):  # type: ignore[misc]
 
     def _on_step(self) -> bool:
         return True
+
+    def _on_training_end(self) -> None:
+        self._on_rollout_end()  # a rollout that was broken off holds nothing any more
 
     def _on_rollout_end(self) -> None:
         if self._env.get_wrapper_attr("release")():

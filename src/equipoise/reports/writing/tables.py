@@ -152,7 +152,7 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
         if problem.certified is not None:
             note += " Certificates are proven without it."
         return [Heading("Optimum"), Text(note, "note")]
-    if optimum.status.startswith(INFEASIBLE):
+    if optimum.status.startswith(f"{INFEASIBLE}: "):
         reason = optimum.status.partition(": ")[2]
         return [Heading("Optimum"), Text(f"There is none, and that is proven: {reason}.", "bad")]
     facts = Facts(

@@ -6,8 +6,8 @@ An `Atom` knows, for groups of arguments with limits low and high (a row each):
     slopes    between which numbers its partial derivatives lie, one-sided ones at kinks among them
     curves    numbers D with |u.Hu| <= sum_i D_i u_i^2 for its Hessian H; infinite at a kink
 
-All atoms are convex or concave, so that a derivative in one argument alone is largest and smallest at its limits. Values
-and slopes are computed by the kernels themselves (`tried`), at the arguments where they are extreme. Curvatures:
+All atoms are convex or concave, so that a derivative in one argument alone is largest and smallest at its limits.
+Values and slopes are computed by the kernels themselves (`tried`), at the arguments where they are extreme. Curvatures:
 
     x^p                p (p-1) |x|^(p-2)                 max(x, 0)^p   the same, 0 below 0
     exp                exp(x)                            log           1 / x^2
@@ -102,7 +102,7 @@ def _of_norm(node: Node) -> Limits:
     return _anywhere(node) if node.number > 1.0 else _above(0.0, True)(node)
 
 
-def _of_ratio(node: Node) -> Limits:
+def _of_ratio(node: Node) -> Limits:  # noqa: ARG001
     return np.zeros(2), np.array([True, False])
 
 
@@ -145,7 +145,7 @@ def _sizes(low: Vector, high: Vector) -> Limits:
 
 
 def _ratio_spans(given: Arguments) -> Limits:
-    """x log(x/y) falls with y; in x it is least at y/e, and less x it is least at y."""
+    """Of x log(x/y), which falls with y; in x it is least at y/e, and less x it is least at y."""
     (x0, y0), (x1, y1) = given.low.T, given.high.T
     if given.node.code is Code.REL_ENTR:
         points = [(x0, y0), (x1, y0), (np.clip(y1 / math.e, x0, x1), y1)]

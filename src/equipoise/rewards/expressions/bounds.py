@@ -6,20 +6,21 @@ Forward, every number of a program gets
     a box           that holds its gradient in w, one interval for each outcome,
     a length        that no gradient of it exceeds, in the dual norm.
 
-An affine row adds intervals and boxes; its length is at most that of its own part in w, plus the lengths of the others
-times their coefficients. An atom with slopes s_i makes the gradient sum_i s_i grad x_i: the product of the intervals of
-its slopes and of the boxes, and the length sum_i |s_i| length_i. Some atoms allow more. The slopes of `maximum`, `minimum`
-and `log_sum_exp` are a point of the simplex, so that the hull of the boxes holds the gradient and the longest length
-bounds it; those of `sum_largest` sum to k, so the k longest count; those of a p-norm lie in the ball of the dual norm
-(p > 1), so that the p-norm of the lengths bounds it, or sum to at most 1 (p < 0). For the Euclidean norm of w, the length
-is also at most r ||J||, with the largest Euclidean norm r of the slopes and the Jacobian J of the rows: that of a matrix
-times numbers is at most its largest singular value times theirs, and an atom of one argument multiplies it by its
-largest slope. The length of every number is the least of what its box and its parts allow. L is that of the last row.
+An affine row adds intervals and boxes. Its length is at most the sum over blocks of the longest gradient in the box of
+their part, or of the lengths in it times their coefficients, if that is less. An atom with slopes s_i makes the
+gradient sum_i s_i grad x_i: the product of the intervals of its slopes and of the boxes, and the length
+sum_i |s_i| length_i. Some atoms allow more. The slopes of `maximum`, `minimum` and `log_sum_exp` are a point of the
+simplex, so that the hull of the boxes holds the gradient and the longest length bounds it; those of `sum_largest` sum
+to k, so the k longest count; those of a p-norm lie in the ball of the dual norm (p > 1), so that the p-norm of the
+lengths bounds it, or sum to at most 1 (p < 0). For the Euclidean norm of w, the length is also at most r ||J||, with
+the largest Euclidean norm r of the slopes and the Jacobian J of the rows: that of a matrix times numbers is at most its
+largest singular value times theirs, and an atom of one argument multiplies it by its largest slope. The length of every
+number is the least of what its box and its parts allow. L is that of the last row.
 
-Backward, every number gets the most by which g changes with it. The Hessian of g is the sum over all nodes of
-(that) J' H J, with the Hessian H of the atom and the Jacobian J of its rows; |u.Hu| <= sum_i D_i u_i^2 (`atoms`). Where
-the rows are A w + b, A' diag(D) A is added to a matrix M; where they are not, sum_i D_i length_i^2 is added to a number.
-Then beta is that number and
+Backward, every number gets the most by which g changes with it. The Hessian of g is the sum over all nodes of that
+times J' H J, with the Hessian H of the atom and the Jacobian J of its rows; |u.Hu| <= sum_i D_i u_i^2 (`atoms`). Where
+the rows are A w + b, A' diag(D) A is added to a matrix M; where they are not, sum_i D_i length_i^2 is added to a
+number. Then beta is that number and
 
     norm 2: the largest eigenvalue of M;   norm 1: its largest entry;   norm inf: the sum of its |entries|,
 
@@ -46,7 +47,7 @@ _ROUNDING: Final = 1e-9  # how far below its least an argument may seem to lie
 
 
 class Trouble(NamedTuple):
-    """A node that has no finite slope on the box: which, in which row, how low the argument gets, and what it may be."""
+    """A node that has no finite slope on the box: which, which row, how low the argument gets, and how low it may."""
 
     node: int
     row: int
@@ -139,12 +140,10 @@ def _rows(form: Form, blocks: list[_Known], norm: float) -> _Known:
         up, down = matrix.maximum(0.0), matrix.minimum(0.0)
         low += up @ known.low + down @ known.high
         high += up @ known.high + down @ known.low
-        steep_low += up @ known.steep_low + down @ known.steep_high
-        steep_high += up @ known.steep_high + down @ known.steep_low
-        if block == OUTCOMES:
-            length += _lengths(matrix.toarray(), norm)
-        else:
-            length += abs(matrix) @ known.length
+        steepest = up @ known.steep_low + down @ known.steep_high, up @ known.steep_high + down @ known.steep_low
+        steep_low += steepest[0]
+        steep_high += steepest[1]
+        length += np.minimum(abs(matrix) @ known.length, _longest(steepest, norm))
         touches |= abs(matrix) @ known.touches.astype(np.float64) > 0.0
         whole += _spectral(matrix) * known.whole
     return _tightened(_Known(low, high, steep_low, steep_high, length, touches, whole), norm)
@@ -157,7 +156,7 @@ def _node(node: Node, rows: _Known, norm: float) -> _Known:
     shape = (node.size, node.width)
     boxes = [one.reshape(*shape, -1) for one in (rows.steep_low, rows.steep_high)]
     lengths = rows.length.reshape(shape)
-    touches = rows.touches.reshape(*shape, -1).any(axis=1)
+    touches = np.asarray(rows.touches.reshape(*shape, -1).any(axis=1))
     whole = math.inf
     if node.code in _HULL:
         steep_low, steep_high, length = _hull(node, given, boxes, lengths)
@@ -203,7 +202,7 @@ def _top(x: Vector, k: float) -> Vector:
 
 
 def _by_whole(node: Node, rows: _Known, norm: float, radius: float) -> float:
-    """r ||J||, J the Jacobian of the rows of a single group, if the norm is Euclidean; else no bound."""
+    """The bound r ||J||, J the Jacobian of the rows of a single group, if the norm is Euclidean; else no bound."""
     return radius * rows.whole if norm == 2.0 and node.size == 1 else math.inf
 
 
@@ -217,13 +216,14 @@ def _spectral(matrix: csr_array) -> float:
 
 def _tightened(known: _Known, norm: float) -> _Known:
     """The lesser of the length and that of the largest gradient in the box; and the same of all numbers together."""
-    largest = np.maximum(np.abs(known.steep_low), np.abs(known.steep_high))
-    length = np.minimum(known.length, _lengths(largest, norm))
-    return known._replace(length=length, whole=min(known.whole, float(np.linalg.norm(largest))))
+    steepest = known.steep_low, known.steep_high
+    length = np.minimum(known.length, _longest(steepest, norm))
+    return known._replace(length=length, whole=min(known.whole, float(np.linalg.norm(_longest(steepest, 2.0)))))
 
 
-def _lengths(x: Vector, norm: float) -> Vector:
-    return np.asarray(np.linalg.norm(x, dual(norm), axis=1))
+def _longest(steepest: tuple[Vector, Vector], norm: float) -> Vector:
+    """The length of the longest gradient in each box."""
+    return np.asarray(np.linalg.norm(np.maximum(np.abs(steepest[0]), np.abs(steepest[1])), dual(norm), axis=1))
 
 
 def _arguments(node: Node, rows: _Known) -> Arguments:
@@ -236,7 +236,7 @@ def _outside(place: int, node: Node, rows: _Known) -> Trouble | None:
     """The first row that leaves the atom's domain."""
     least, itself = (np.tile(one, node.size) for one in ATOMS[node.code].domain(node))
     slack = _ROUNDING * np.maximum(1.0, np.abs(rows.high))
-    inside = (rows.low >= least - slack) & (itself | (rows.low > least))
+    inside = (rows.low >= least - slack) & np.where(itself, True, rows.low > least)
     wrong = np.flatnonzero(~inside)
     return Trouble(place, int(wrong[0]), float(rows.low[wrong[0]]), float(least[wrong[0]])) if wrong.size else None
 

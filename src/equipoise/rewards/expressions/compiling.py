@@ -1,9 +1,9 @@
 """From a CVXPY expression of the outcomes to a `Program`.
 
-Affine atoms, whichever they are, are found out by what they do to unit vectors: one that is zero where its arguments are
-is linear in them with its constants in place; one that is not is linear in all, constants included. So sums, products
-with constants, indices, reshaping, stacking and the like need no list here, and all that is affine between two other
-atoms becomes one matrix. What depends on constants and parameters alone is a number: parameters are read now.
+Affine atoms, whichever they are, are found out by what they do to unit vectors: one that is zero where its arguments
+are is linear in them with its constants in place; one that is not is linear in all, constants included. So sums,
+products with constants, indices, reshaping, stacking and the like need no list here, and all that is affine between two
+other atoms becomes one matrix. What depends on constants and parameters alone is a number: parameters are read now.
 
 The others are written in a few words:
 
@@ -48,7 +48,7 @@ _LONGEST: Final = 120  # characters of an expression in a message
 def shown(expression: Any) -> str:
     """An expression as a message shows it: in one line, not too long, and with the names that users know.
 
-    >>> shown("PowerApprox(max(w,\\n None, False), 2)")
+    >>> shown("PowerApprox(max(w,  None, False), 2)")
     'power(max(w), 2)'
     """
     text = " ".join(str(expression).split()).replace(", None, False", "")
@@ -107,8 +107,8 @@ class _Compiler:
             if rule is not None:
                 return rule(self, expression)
         raise RewardError(
-            f"maximise: {type(expression).__name__} is not compiled, in {shown(expression)}; write it with other atoms, "
-            "or pass compiled=False and lipschitz=, which evaluates it by CVXPY and is slower"
+            f"maximise: {type(expression).__name__} is not compiled, in {shown(expression)}; write it with other "
+            "atoms, or pass compiled=False and lipschitz=, which evaluates it by CVXPY and is slower"
         )
 
     def _affine(self, atom: Any) -> Form:
@@ -252,13 +252,12 @@ def _norm_inf(compiler: _Compiler, atom: Any, rows: Form) -> Form:  # noqa: ARG0
 
 
 def _geo_mean(compiler: _Compiler, atom: Any, rows: Form) -> Form:
-    weights = [float(one) for one in atom.w]
-    kept = getattr(atom, "_keep", None)
-    if kept is not None:
-        rows = rows.rows(np.flatnonzero(kept))
+    weights = np.array([float(one) for one in atom.w])
+    if weights.size != rows.size:
+        raise RewardError(f"maximise: {shown(atom)} has weights of 0; leave these entries out")
     used = np.flatnonzero(weights)
     return compiler.made(
-        Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(weights[place] for place in used)
+        Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(float(weight) for weight in weights[used])
     )
 
 
@@ -359,5 +358,5 @@ def _constant(value: Any, atom: Any) -> float:
 
 
 def _array(value: Any, shape: tuple[int, ...]) -> Vector:
-    dense = value.toarray() if issparse(value) else value
-    return np.asarray(dense, dtype=np.float64).reshape(shape)
+    is_sparse = bool(issparse(value))
+    return np.asarray(value.toarray() if is_sparse else value, dtype=np.float64).reshape(shape)

@@ -3,8 +3,8 @@
     a <= b            b - a >= 0               a == b     both b - a >= 0 and a - b >= 0
     |X| <= t (SOC)    t - |X| >= 0             entries    one constraint each
 
-What is constant in h goes to the level. A constraint that holds for all outcomes in [0, 1] is left out, and one that holds
-for none is an error. An affine h is a `Linear`.
+What is constant in h goes to the level. A constraint that holds for all outcomes in [0, 1] is left out, and one that
+holds for none is an error. An affine h is a `Linear`.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def constraints_of(subject_to: Sequence[Any], variable: Any, norm: float) -> lis
             entries = cvxpy.vec(substituted(side, variable, w), order="C")
             if not entries.is_concave():
                 raise RewardError(
-                    f"{where}: {shown(constraint)} is not convex by the rules of disciplined convex programming: a convex "
-                    "expression may be at most, a concave one at least, and an affine one equal to something"
+                    f"{where}: {shown(constraint)} is not convex by the rules of disciplined convex programming: a "
+                    "convex expression may be at most, a concave one at least, and an affine one equal to something"
                 )
             for one in _entries(entries, w, where, norm):
                 found.setdefault(str(one.name), one)

@@ -32,7 +32,7 @@ def from_cvxpy(
     subject_to: Sequence[cvxpy.Constraint] = (),
     *,
     price: ArrayLike | None = None,
-    smoothing: float = 0.0,
+    smoothing: float | None = None,
     norm: float = 2.0,
     lipschitz: float | None = None,
     smoothness: float | None = None,
@@ -51,16 +51,16 @@ def from_cvxpy(
     variable : cvxpy.Variable
         The average outcomes in it, a vector of K.
     subject_to : sequence of cvxpy.Constraint
-        What the average outcomes must meet: comparisons and cones of second order. Those that all outcomes in [0, 1] meet
-        are left out. With any other, the reward is a `Constrained` one.
-    price, smoothing : float
+        What the average outcomes must meet: comparisons and cones of second order. Those that all outcomes in [0, 1]
+        meet are left out. With any other, the reward is a `Constrained` one.
+    price, smoothing : float, optional
         Those of `Constrained`; for nothing else.
     norm, lipschitz, smoothness : float
         Those of `Expression`.
     compiled : bool
-        False: CVXPY evaluates the expression and its gradient at every call, for atoms that are not compiled. It costs
-        some tenths of a millisecond a call, needs `lipschitz`, and gives a `Custom` reward, which is not saved with an
-        agent.
+        False: CVXPY evaluates the expression and its gradient at every call, for atoms that are not compiled. A
+        gradient then takes milliseconds, in the place of a fraction of a microsecond; `lipschitz` must be given; and
+        the reward is a `Custom` one, which is not saved with an agent.
 
     Returns
     -------

@@ -1,15 +1,15 @@
 """g from a formula: a concave expression of the average outcomes, proven, compiled and bounded.
 
-The formula is written with CVXPY's words (`formula`), and CVXPY's rules of disciplined convex programming must prove it
-concave, for w >= 0. Its atoms become a tape that one kernel runs (`program`, `kernels`), so no formula is compiled on its
-own, and a call costs some tens of nanoseconds.
+The formula is written with CVXPY's words (`formula`), and CVXPY's rules of disciplined convex programming must prove
+it concave, for w >= 0. Its atoms become a tape that one kernel runs (`program`, `kernels`), so that no formula is
+compiled on its own, and a call costs some tens of nanoseconds.
 
 L and beta are bounds by interval arithmetic over the box (`bounds`): they hold, and may be larger than necessary. An
 expression that is infinitely steep somewhere in the box, such as a logarithm at 0, is refused. Constants given by the
 user are taken where nothing better is proven, and held against random points.
 
-The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and is exact to rounding. Else
-it is iterated for, see `_ascent`, and `exact_conjugate` is False.
+The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and is exact to rounding.
+Else it is iterated for, see `_ascent`, and `exact_conjugate` is False.
 
 The formula is all that a reward keeps, so it can stand in a file, and `solve` maximises the same formula in CVXPY.
 """
@@ -172,8 +172,8 @@ def _proven(maximise: str, n_outcomes: int) -> tuple[bool, bool, Program]:
     program = compiled_program(expression, w)
     if program.room() > _MOST_ROOM:
         raise RewardError(
-            f"maximise: it needs {program.room()} numbers at once, and {_MOST_ROOM} is the most that is compiled; write "
-            "it with fewer rows"
+            f"maximise: it needs {program.room()} numbers at once, and {_MOST_ROOM} is the most that is compiled; "
+            "write it with fewer rows"
         )
     return needs_sign, bool((-expression).is_pwl()), program
 

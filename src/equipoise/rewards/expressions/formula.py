@@ -1,4 +1,4 @@
-"""A formula in a text as a CVXPY expression: numbers, lists, w, the signs of arithmetic, and functions by CVXPY's names.
+"""A formula in a text as a CVXPY expression: numbers, lists, w, signs of arithmetic, and functions by CVXPY's names.
 
     1 - 0.5 * sum(square(w - [0.2, 0.3]))          min(w) + 0.1 * sum(w)          sum(log(w[1:] + 0.05))
 
@@ -92,7 +92,7 @@ class _Reader:
         self._w = w
 
     def read(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
             return float(node.value)
         if isinstance(node, ast.Name):
             if node.id == NAME:
@@ -115,10 +115,8 @@ class _Reader:
 
         if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
             name = ast.get_source_segment(self._text, node.func) or "?"
-            raise self._unknown(
-                node,
-                f"there is no function {name!r}{nearest(name, dict.fromkeys(FUNCTIONS))}; one of {', '.join(FUNCTIONS)}",
-            )
+            known = f"{nearest(name, FUNCTIONS)}; one of {', '.join(FUNCTIONS)} is needed"
+            raise self._unknown(node, f"there is no function {name!r}{known}")
         if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
             raise self._unknown(node, "arguments are given in order, without names")
         if node.func.id in ("hstack", "vstack"):
@@ -146,7 +144,7 @@ class _Reader:
 
     def _whole(self, node: ast.AST) -> int:
         try:
-            number = ast.literal_eval(node)  # type: ignore[arg-type]
+            number = ast.literal_eval(node)
         except ValueError:
             number = None
         if type(number) is not int:
@@ -154,5 +152,5 @@ class _Reader:
         return number
 
     def _unknown(self, node: ast.AST, why: str) -> RewardError:
-        part = ast.get_source_segment(self._text, node) or self._text  # type: ignore[arg-type]
+        part = ast.get_source_segment(self._text, node) or self._text
         return RewardError(f"maximise: {part!r}: {why}")

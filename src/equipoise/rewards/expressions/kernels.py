@@ -1,10 +1,10 @@
 """The kernels of a program: one pass forward for the value, one back for a supergradient; see `program` for the tape.
 
-Forward, each row is its offset and its terms, and each node makes its numbers of its rows. Backward, a node knows how much
-g gains from a little more of each of its numbers; times the slope of the atom in a row, that is what g gains from the row,
-and times the coefficient of a term, what it gains from the number there. At a kink the slope is one of those between
-left and right, and one that keeps to the monotonicity that the rules of convex programming count on: at 0 that of abs is
-0, and among equals the first is the largest. So the sum is a supergradient.
+Forward, each row is its offset and its terms, and each node makes its numbers of its rows. Backward, a node knows how
+much g gains from a little more of each of its numbers; times the slope of the atom in a row, that is what g gains from
+the row, and times the coefficient of a term, what it gains from the number there. At a kink the slope is one of those
+between left and right, and one that keeps to the monotonicity that the rules of convex programming count on: at 0 that
+of abs is 0, and among equals the first is the largest. So the sum is a supergradient.
 
 Working memory is on the stack of the entry: nothing is allocated, and the tape is only read.
 """
@@ -25,10 +25,11 @@ from equipoise.rewards.base import RewardKernels
 from equipoise.rewards.expressions.program import Code, Head
 
 # Plain numbers, which numba takes as constants.
-_POWER, _POS, _ABS, _EXP, _LOG, _LOG1P, _ENTR, _LOGISTIC, _HUBER = (int(code) for code in Code if code <= Code.HUBER)
-_MAXIMUM, _MINIMUM, _SUM_LARGEST = (int(code) for code in (Code.MAXIMUM, Code.MINIMUM, Code.SUM_LARGEST))
-_LOG_SUM_EXP, _PNORM, _GEO_MEAN, _REL_ENTR, _KL_DIV = (
-    int(code) for code in (Code.LOG_SUM_EXP, Code.PNORM, Code.GEO_MEAN, Code.REL_ENTR, Code.KL_DIV)
+_POWER, _POS, _ABS, _EXP, _LOG, _LOG1P, _ENTR, _LOGISTIC, _LAST_OF_ONE = (
+    int(code) for code in Code if code <= Code.HUBER
+)
+_MAXIMUM, _MINIMUM, _SUM_LARGEST, _LOG_SUM_EXP, _PNORM, _GEO_MEAN, _REL_ENTR, _KL_DIV, _QUAD_OVER_LIN = (
+    int(code) for code in Code if code > Code.HUBER
 )
 _OWN_GRADIENT, _NODES, _ROOM, _WIDTH, _RESULT, _STARTS = (
     int(place) for place in (Head.GRADIENT, Head.NODES, Head.ROOM, Head.WIDTH, Head.RESULT, Head.STARTS)
@@ -37,7 +38,7 @@ _NODE_HEAD: Final = 5
 
 
 @inlined
-def _power(x: float, p: float) -> float:
+def _power(x: float, p: float) -> Any:
     """x^p, with the exponents that occur most without a logarithm."""
     if p == 2.0:
         return x * x
@@ -51,8 +52,8 @@ def _power(x: float, p: float) -> float:
 
 
 @inlined
-def _base(x: float, p: float) -> float:
-    """What a power is taken of: not below 0, where rounding may lead, unless p is 2, 4, 8, ... and x may be negative."""
+def _base(x: float, p: float) -> Any:
+    """What a power is taken of: not less than 0, where rounding may lead, unless p is 2, 4, 8, ... and it may be."""
     return 0.0 if x < 0.0 and p > 1.0 and p != 2.0 and np.log2(p) % 1.0 != 0.0 else x
 
 
@@ -67,7 +68,7 @@ def _largest(x: Any, first: int, width: int, sign: float) -> int:
 
 
 @kernel
-def _share(x: Any, first: int, width: int, i: int, number: float) -> float:
+def _share(x: Any, first: int, width: int, i: int, number: float) -> Any:
     """How much of entry i is among the `number` largest, from 0 to 1; `number` may be a fraction."""
     before = 0
     for j in range(first, first + width):
@@ -77,7 +78,7 @@ def _share(x: Any, first: int, width: int, i: int, number: float) -> float:
 
 
 @kernel
-def _norm(x: Any, first: int, width: int, p: float) -> float:
+def _norm(x: Any, first: int, width: int, p: float) -> Any:
     """(sum of |x|^p)^(1/p), relative to the entry that matters most; for p < 0 it is 0 where an entry is."""
     scale = abs(x[first])
     for i in range(first + 1, first + width):
@@ -91,89 +92,92 @@ def _norm(x: Any, first: int, width: int, p: float) -> float:
 
 
 @inlined
-def _made(code: int, number: float, width: int, x: Any, first: int, params: Any, weights: int) -> float:
-    """The number that an atom makes of x[first], ..., x[first + width - 1]."""
-    a = x[first]
+def _of_one(code: int, number: float, x: float) -> Any:
+    """What an atom of one argument makes of it."""
     if code == _POWER:
-        return _power(_base(a, number), number)
+        return _power(_base(x, number), number)
     if code == _POS:
-        return _power(a, number) if a > 0.0 else 0.0
+        return _power(x, number) if x > 0.0 else 0.0
+    if code == _ABS:
+        return abs(x)
+    if code == _EXP:
+        return np.exp(x)
+    if code == _LOG:
+        return np.log(x)
+    if code == _LOG1P:
+        return np.log1p(x)
+    if code == _ENTR:
+        return -x * np.log(x) if x > 0.0 else 0.0
+    if code == _LOGISTIC:
+        return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
+    return x * x if abs(x) <= number else number * (2.0 * abs(x) - number)  # huber
+
+
+@inlined
+def _slope_of_one(code: int, number: float, x: float, made: float) -> Any:
+    """How fast what it made grows with its argument."""
+    if code == _POWER:
+        return number * _power(_base(x, number), number - 1.0)
+    if code == _POS:
+        return number * _power(x, number - 1.0) if x > 0.0 else 0.0
+    if code == _ABS:
+        return np.sign(x)
+    if code == _EXP:
+        return made
+    if code == _LOG:
+        return 1.0 / x
+    if code == _LOG1P:
+        return 1.0 / (1.0 + x)
+    if code == _ENTR:
+        return -np.log(x) - 1.0
+    if code == _LOGISTIC:
+        return 1.0 / (1.0 + np.exp(-x))
+    return 2.0 * min(number, max(-number, x))
+
+
+@inlined
+def _of_many(code: int, number: float, width: int, x: Any, first: int, params: Any, weights: int) -> Any:
+    """What an atom makes of x[first], ..., x[first + width - 1]."""
     if code == _MAXIMUM:
         return x[_largest(x, first, width, 1.0)]
     if code == _MINIMUM:
         return x[_largest(x, first, width, -1.0)]
-    if code == _ABS:
-        return abs(a)
-    if code == _EXP:
-        return np.exp(a)
-    if code == _LOG:
-        return np.log(a)
-    if code == _LOG1P:
-        return np.log1p(a)
-    if code == _ENTR:
-        return -a * np.log(a) if a > 0.0 else 0.0
-    if code == _LOGISTIC:
-        return max(a, 0.0) + np.log1p(np.exp(-abs(a)))
-    if code == _HUBER:
-        return a * a if abs(a) <= number else number * (2.0 * abs(a) - number)
+    total = 0.0
     if code == _SUM_LARGEST:
-        total = 0.0
         for i in range(first, first + width):
             total += _share(x, first, width, i, number) * x[i]
         return total
     if code == _LOG_SUM_EXP:
         top = x[_largest(x, first, width, 1.0)]
-        total = 0.0
         for i in range(first, first + width):
             total += np.exp(x[i] - top)
         return top + np.log(total)
     if code == _PNORM:
         return _norm(x, first, width, number)
     if code == _GEO_MEAN:
-        total = 0.0
         for i in range(width):
             if x[first + i] <= 0.0:
                 return 0.0
             total += params[weights + i] * np.log(x[first + i])
         return np.exp(total)
-    if code == _REL_ENTR or code == _KL_DIV:
-        b = x[first + 1]
-        total = a * np.log(a / b) if a > 0.0 else 0.0
-        return total if code == _REL_ENTR else total - a + b
-    total = 0.0  # the sum of squares over the last entry
-    for i in range(first, first + width - 1):
-        total += x[i] * x[i]
-    return total / x[first + width - 1]
+    if code == _QUAD_OVER_LIN:
+        for i in range(first, first + width - 1):
+            total += x[i] * x[i]
+        return total / x[first + width - 1]
+    a, b = x[first], x[first + 1]
+    total = a * np.log(a / b) if a > 0.0 else 0.0
+    return total if code == _REL_ENTR else total - a + b
 
 
 @inlined
-def _slopes(
+def _slopes_of_many(
     code: int, number: float, width: int, x: Any, first: int, params: Any, weights: int, made: float, slope: Any
 ) -> None:
-    """Write how much the number that an atom made grows with each entry."""
-    a = x[first]
-    if code == _POWER:
-        slope[0] = number * _power(_base(a, number), number - 1.0)
-    elif code == _POS:
-        slope[0] = number * _power(a, number - 1.0) if a > 0.0 else 0.0
-    elif code == _MAXIMUM or code == _MINIMUM:
+    """Write how fast what it made grows with each of them."""
+    if code == _MAXIMUM or code == _MINIMUM:  # noqa: SIM109
         best = _largest(x, first, width, 1.0 if code == _MAXIMUM else -1.0)
         for i in range(width):
             slope[i] = 1.0 if first + i == best else 0.0
-    elif code == _ABS:
-        slope[0] = np.sign(a)
-    elif code == _EXP:
-        slope[0] = made
-    elif code == _LOG:
-        slope[0] = 1.0 / a
-    elif code == _LOG1P:
-        slope[0] = 1.0 / (1.0 + a)
-    elif code == _ENTR:
-        slope[0] = -np.log(a) - 1.0
-    elif code == _LOGISTIC:
-        slope[0] = 1.0 / (1.0 + np.exp(-a))
-    elif code == _HUBER:
-        slope[0] = 2.0 * min(number, max(-number, a))
     elif code == _SUM_LARGEST:
         for i in range(width):
             slope[i] = _share(x, first, width, first + i, number)
@@ -181,41 +185,41 @@ def _slopes(
         for i in range(width):
             slope[i] = np.exp(x[first + i] - made)
     elif code == _PNORM:
+        # A norm with p < 0 is at most its smallest entry, and equal to that where that is 0; others have a kink there.
+        best = _largest(x, first, width, -1.0) if number < 0.0 else first - 1
         for i in range(width):
-            slope[i] = 0.0
-        if made > 0.0:
-            for i in range(width):
+            if made > 0.0:
                 slope[i] = np.sign(x[first + i]) * _power(abs(x[first + i]) / made, number - 1.0)
-        elif number < 0.0:  # it is at most its smallest entry, and equal to that where that is 0
-            slope[_largest(x, first, width, -1.0) - first] = 1.0
+            else:
+                slope[i] = 1.0 if first + i == best else 0.0
     elif code == _GEO_MEAN:
         for i in range(width):
             slope[i] = params[weights + i] * made / x[first + i]
-    elif code == _REL_ENTR or code == _KL_DIV:
-        ratio = a / x[first + 1]
-        slope[0] = np.log(ratio) + (1.0 if code == _REL_ENTR else 0.0)
-        slope[1] = (0.0 if code == _REL_ENTR else 1.0) - ratio
-    else:
+    elif code == _QUAD_OVER_LIN:
         last = x[first + width - 1]
         for i in range(width - 1):
             slope[i] = 2.0 * x[first + i] / last
         slope[width - 1] = -made / last
+    else:
+        ratio = x[first] / x[first + 1]
+        slope[0] = np.log(ratio) + (1.0 if code == _REL_ENTR else 0.0)
+        slope[1] = (0.0 if code == _REL_ENTR else 1.0) - ratio
 
 
 @inlined
-def _forward(n: int, w: Any, params: Any, held: Any) -> float:
+def _forward(n: int, w: Any, params: Any, held: Any) -> Any:
     """Fill the working memory, and return g."""
     for k in range(n):
         held[k] = w[k]
     for node in range(int(params[_NODES])):
         at = int(params[_STARTS + node])
-        code, number, width, rows = int(params[at]), params[at + 1], int(params[at + 3]), int(params[at + 4])
-        weights = at + _NODE_HEAD
+        code, number, width, row = int(params[at]), params[at + 1], int(params[at + 3]), int(params[at + 4])
         size = int(params[at + 2])
+        weights = at + _NODE_HEAD
+        made = row + size * width
         at = weights + (width if code == _GEO_MEAN else 0)
         for group in range(size):
-            first = rows + group * width
-            for row in range(first, first + width):
+            for _ in range(width):
                 terms = int(params[at])
                 total = params[at + 1]
                 at += 2
@@ -223,7 +227,11 @@ def _forward(n: int, w: Any, params: Any, held: Any) -> float:
                     total += params[at + 1] * held[int(params[at])]
                     at += 2
                 held[row] = total
-            held[rows + size * width + group] = _made(code, number, width, held, first, params, weights)
+                row += 1
+            if code <= _LAST_OF_ONE:
+                held[made + group] = _of_one(code, number, held[row - 1])
+            else:
+                held[made + group] = _of_many(code, number, width, held, row - width, params, weights)
     at = int(params[_RESULT])
     total = params[at + 1]
     for term in range(int(params[at])):
@@ -241,18 +249,23 @@ def _backward(params: Any, held: Any, gain: Any, slope: Any) -> None:
         gain[int(params[at + 2 + 2 * term])] = params[at + 3 + 2 * term]
     for node in range(int(params[_NODES]) - 1, -1, -1):
         at = int(params[_STARTS + node])
-        code, number, width, rows = int(params[at]), params[at + 1], int(params[at + 3]), int(params[at + 4])
-        weights = at + _NODE_HEAD
+        code, number, width, row = int(params[at]), params[at + 1], int(params[at + 3]), int(params[at + 4])
         size = int(params[at + 2])
+        weights = at + _NODE_HEAD
+        made = row + size * width
         at = weights + (width if code == _GEO_MEAN else 0)
         for group in range(size):
-            made = rows + size * width + group
-            _slopes(code, number, width, held, rows + group * width, params, weights, held[made], slope)
+            if code <= _LAST_OF_ONE:
+                slope[0] = _slope_of_one(code, number, held[row], held[made + group])
+            else:
+                _slopes_of_many(code, number, width, held, row, params, weights, held[made + group], slope)
+            row += width
             for i in range(width):
+                passed = gain[made + group] * slope[i]
                 terms = int(params[at])
                 at += 2
                 for _ in range(terms):
-                    gain[int(params[at])] += gain[made] * slope[i] * params[at + 1]
+                    gain[int(params[at])] += passed * params[at + 1]
                     at += 2
 
 
@@ -263,8 +276,12 @@ def tried(
     """What an atom makes of each `width` numbers of x, and its slopes there; for `bounds`. The last is scratch."""
     for group in range(made.shape[0]):
         first = group * width
-        made[group] = _made(code, number, width, x, first, weights, 0)
-        _slopes(code, number, width, x, first, weights, 0, made[group], slope)
+        if code <= _LAST_OF_ONE:
+            made[group] = _of_one(code, number, x[first])
+            slope[0] = _slope_of_one(code, number, x[first], made[group])
+        else:
+            made[group] = _of_many(code, number, width, x, first, weights, 0)
+            _slopes_of_many(code, number, width, x, first, weights, 0, made[group], slope)
         for i in range(width):
             slopes[first + i] = slope[i]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._types import Vector
@@ -24,12 +25,11 @@ def printed(program: Program) -> str:
 
 
 def printed_comparison(program: Program, least: float) -> str:
-    """That a program is at least so much, or that minus it is at most that, whichever has fewer signs."""
-    result = program.result
-    if all((matrix.data <= 0.0).all() for matrix in result.terms.values()):
-        flipped = program._replace(result=negated(result))
-        return f"{printed(flipped)} <= {0.0 - least:g}"
-    return f"{printed(program)} >= {least:g}"
+    """That a program is at least so much; or that minus it is at most that, if it begins with a minus."""
+    text = printed(program)
+    if not text.startswith("-"):
+        return f"{text} >= {least:g}"
+    return f"{printed(program._replace(result=negated(program.result)))} <= {0.0 - least:g}"
 
 
 def printed_node(program: Program, place: int) -> str:
@@ -105,7 +105,7 @@ def _term(matrix: csr_array, block: int, program: Program) -> str:
     return f"{_matrix(matrix)} @ {name}"
 
 
-def _indices(columns: Vector) -> str:
+def _indices(columns: NDArray[np.integer]) -> str:
     return str(int(columns[0])) if len(columns) == 1 else repr([int(column) for column in columns])
 
 

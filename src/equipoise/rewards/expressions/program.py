@@ -1,4 +1,4 @@
-r"""What an expression is compiled to: affine rows of numbers, atoms applied to groups of them, one affine row at the end.
+r"""What an expression is compiled to: affine rows of numbers, atoms applied to groups of them, one last affine row.
 
 A *block* is a vector of numbers: block 0 is w, block i + 1 holds what node i gives. A `Form` is rows of
 
@@ -25,6 +25,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._types import Vector
@@ -88,7 +89,7 @@ class Form:
         """How many rows there are."""
         return int(self.offset.size)
 
-    def constant(self) -> Vector:
+    def constant(self) -> NDArray[np.bool_]:
         """Which rows depend on nothing."""
         free = np.ones(self.size, dtype=bool)
         for matrix in self.terms.values():
@@ -107,7 +108,7 @@ class Form:
             terms[block] = _clean(csr_array(terms[block] + matrix)) if block in terms else matrix
         return Form(terms, self.offset + other.offset)
 
-    def rows(self, which: Vector) -> Form:
+    def rows(self, which: NDArray[np.integer]) -> Form:
         """Some of the rows, in the order of `which`."""
         return Form({block: csr_array(matrix[which]) for block, matrix in self.terms.items()}, self.offset[which])
 

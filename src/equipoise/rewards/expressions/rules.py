@@ -53,8 +53,8 @@ def demand_concave(expression: Any) -> None:
         raise RewardError(f"maximise: {shown(expression)} is convex, not concave; to minimise it, maximise minus it")
     culprit = _culprit(expression)
     raise RewardError(
-        f"maximise: it is not concave by the rules of disciplined convex programming, because of {shown(culprit)}, which "
-        f"is {_known_of(culprit)}"
+        f"maximise: it is not concave by the rules of disciplined convex programming, because of {shown(culprit)}, "
+        f"which is {_known_of(culprit)}"
     )
 
 

@@ -1,0 +1,70 @@
+"""What a formula costs: one call of its gradient, and a step of an agent, against the reward that is built in."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import cvxpy as cp
+import numba
+import numpy as np
+
+import equipoise as eq
+from benchmarks.stepping import learning, speed
+from benchmarks.timing import best_times
+from equipoise._compile import call_entry
+from equipoise.rewards import Reward, from_cvxpy
+
+CALLS = 10**6
+STEPS = 3 * 10**6
+TARGET = np.full(3, 1 / 3)
+EPS = 0.05
+
+W = cp.Variable(3)
+FORMULAS: dict[str, tuple[Reward | None, cp.Expression]] = {
+    "distance to a target, squared": (eq.rewards.Quadratic(TARGET), 1 - 0.5 * cp.sum_squares(W - TARGET)),
+    "shortfall from KPIs, squared": (
+        eq.rewards.TargetSquared(TARGET),
+        1 - cp.mean(cp.square(cp.pos(TARGET - W))),
+    ),
+    "sum of logarithms": (
+        eq.rewards.ProportionalFairness(3, EPS),
+        cp.sum(cp.log(1 + W / EPS)) / (3 * np.log1p(1 / EPS)),
+    ),
+    "smallest": (eq.rewards.BottomSum(3, 1), cp.min(W)),
+    "smallest, roots and a norm": (None, cp.min(W) + 0.1 * cp.sum(cp.sqrt(W + 0.01)) - 0.2 * cp.norm(W - TARGET)),
+}
+
+
+@numba.njit
+def repeated(address, x, params, out, calls):
+    """Call a gradient as the loops do."""
+    total = 0.0
+    for i in range(calls):
+        x[0] = (i % 7) / 7.0
+        call_entry(address, i, x, params, out)
+        total += out[0]
+    return total
+
+
+def calling(reward: Reward) -> None:
+    repeated(reward.kernels.gradient.address, np.full(3, 0.4), reward.params, np.empty(3), CALLS)
+
+
+def report() -> list[tuple[str, str, str]]:
+    """Rows of the table: what, measured, asked."""
+    rows = []
+    for name, (built_in, expression) in FORMULAS.items():
+        formula = from_cvxpy(expression, W)
+        sides = [partial(calling, formula)] + ([] if built_in is None else [partial(calling, built_in)])
+        own, *other = (f"{seconds / CALLS * 1e9:.0f} ns" for seconds in best_times(*sides, rounds=10))
+        beside = f"  (built in: {other[0]})" if other else ""
+        rows.append((f"a gradient of a formula, K=3: {name}", f"{own}{beside}", "< 1000 ns"))
+    model = eq.models.star(branches=3, diameter=4)
+    quadratic, expression = FORMULAS["distance to a target, squared"]
+    assert quadratic is not None
+    own_time, time = best_times(
+        partial(learning, model, from_cvxpy(expression, W), STEPS), partial(learning, model, quadratic, STEPS)
+    )
+    what = "star, K=3, D=4, FrankWolfe, the squared distance as a formula: time over that of Quadratic"
+    rows.append((what, f"{own_time / time:.2f}  ({speed(STEPS, own_time)} and {speed(STEPS, time)})", ""))
+    return rows
