@@ -74,7 +74,8 @@ def _begin(function: Callable[[Any], Any]) -> _Worker:
 
 
 def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
-    with contextlib.suppress(EOFError):  # the parent has nothing more to do, or is gone
+    # The parent has nothing more to do, or is gone: while this process waits, or before it could answer.
+    with contextlib.suppress(EOFError, ConnectionError):
         while True:
             pipe.send(function(pipe.recv()))
 
