@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -67,6 +68,7 @@ def _begin(function: Callable[[Any], Any]) -> _Worker:
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
     process = spawn.Process(target=_work, args=(function, there), daemon=True)
+    resource_tracker.ensure_running()  # which the first start would do, and let interrupts through again after it
     with _interrupts_held():
         process.start()
     there.close()  # the worker has the only other one, so that its death is the end of the pipe
