@@ -33,7 +33,6 @@ WORLDS = {
     "queue": models.queue(room=5),
     "inventory": models.inventory(),
     "scheduler": models.scheduler(),
-    "patrol": models.patrol(),
     "sites": models.sites(),
     "pricing": models.pricing(),
     "bidding": models.bidding(),
@@ -115,8 +114,8 @@ def test_columns_agree_with_the_programs_for_every_reward(name: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [models.garnet(700, 4, 5, 3, seed=1), models.grid(25, 25, goals=[(0, 24), (24, 0), (24, 24)]),
-     models.queue(room=25), models.riverswim(800), models.star(3, 300)],
-    ids=["garnet", "grid", "queue", "riverswim", "star"],
+     models.queue(room=25), models.riverswim(800), models.star(3, 300), models.patrol()],
+    ids=["garnet", "grid", "queue", "riverswim", "star", "patrol"],
 )  # fmt: skip
 def test_columns_agree_with_the_programs_on_larger_worlds(model: Model) -> None:
     K = model.n_outcomes
@@ -269,6 +268,7 @@ def test_a_method_that_does_not_exist() -> None:
         solve(models.star(), rewards.Quadratic([1 / 3] * 3), method="simplex")
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_what_stationary_policies_reach_in_a_large_world() -> None:
     model, reward = models.garnet(520, 4, 3, 2, seed=4), rewards.Quadratic([0.9, 0.9])
