@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEEP := $(VENV)/.deep
 
-.PHONY: demo test test-all bench applications leaderboard peers certificates mechanics environments paper mutations lint docs browser deep clean setup constraints
+.PHONY: demo test test-all bench applications leaderboard peers planners certificates mechanics environments pictures paper mutations lint docs browser deep dist release-check clean setup constraints
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
@@ -37,6 +37,10 @@ leaderboard: setup
 peers: setup
 	$(BIN)/python -m benchmarks.peers
 
+# Planners of other packages beside `solve`, in an environment of their own; writes a table of docs/performance.md.
+planners: setup
+	$(BIN)/python -m benchmarks.peers.planners
+
 # How tight certificates are and what they cost; writes docs/certificates.md in some minutes.
 certificates: setup
 	$(BIN)/python -m benchmarks.certificates --long --seeds 2
@@ -53,6 +57,12 @@ environments: setup
 constraints: setup
 	$(BIN)/python -m benchmarks.constraints
 
+# The pictures of the examples, as docs/examples.md shows them; that of the learners takes some minutes and `make deep`.
+pictures: setup
+	for name in kpis fairness patrol budgets department log star; do \
+	  $(BIN)/python examples/$$name.py --out docs/images || exit 1; done
+	$(BIN)/python examples/scalar_learners.py --out out && cp out/scalar_learners.png docs/images/learners.png
+
 paper: setup
 	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
 
@@ -65,9 +75,20 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python -m docs._sphinx.validation
 
+# What would be published: built, looked into, installed into an empty environment and tried there.
+dist: setup
+	$(BIN)/python -m tests.distribution
+
+# The same, and what RELEASING.md asks of a release that a program can see.
+release-check: setup
+	$(BIN)/python -m tests.distribution --release
+
+# Into site/; any warning is an error. The pages that Sphinx makes of the docstrings are made anew.
 docs: setup
-	$(BIN)/mkdocs build --strict
+	rm -rf docs/api/generated site
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --fresh-env --quiet -d out/doctrees docs site
 
 setup: $(READY)
 
@@ -90,4 +111,4 @@ $(DEEP): $(READY)
 	touch $(DEEP)
 
 clean:
-	rm -rf $(VENV) out site
+	rm -rf $(VENV) out site dist docs/api/generated

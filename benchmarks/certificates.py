@@ -278,7 +278,7 @@ A log is a polars or pandas frame, or the path of a Parquet or CSV file, which i
 with the columns `state`, `action`, one for each outcome, and `next_state`; labels or numbers. Without Python:
 
 ```bash
-equipoise certify log.csv --reward '{kind = "TargetSquared", targets = [0.9, 0.8]}'
+equipoise certify log.csv --reward '{kind = "TargetSquared", kpi = [0.9, 0.8]}'
 ```
 
 - A row that cannot have happened (a label that is not there, an action that the state does not have, an outcome

@@ -36,12 +36,12 @@ def region_after_visits(model: eq.Model) -> Region:
 
 def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:
     """Twenty sweeps of the planner from u = 0."""
-    buffers = workspace(model.n_states)
+    buffers = workspace(model.n_states, model.n_pairs)
     buffers.order[:] = np.arange(model.n_states)
     u, policy = np.zeros(model.n_states), np.zeros(model.n_states, dtype=np.int64)
     reward = model.means[:, 0].copy()
     for _ in range(SWEEPS):
-        sweep(None, model.first_pair, region, reward, u, policy, buffers)
+        sweep(None, model.first_pair, region, reward, u, policy, buffers, np.inf)
         u[:] = buffers.u_next - buffers.u_next.min()
     return u
 

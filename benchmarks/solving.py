@@ -1,8 +1,8 @@
 """Solving and planning with the model known, from small to large: writes the measured part of docs/performance.md.
 
-`python -m benchmarks.solving` measures up to 10^5 states in some minutes; `--largest 1e6` goes on to a million, which
-takes about 4 GB, and `--program 1e4` gives programs up to so many states, which takes minutes. Times are those of the
-processor, so that other work on the machine does not count.
+`python -m benchmarks.solving` measures up to 10^5 states in some ten minutes; `--largest 1e6` goes on to a million,
+which takes about 4 GB, and `--program 1e4` gives programs up to so many states, which takes minutes. Times are those of
+the processor, so that other work on the machine does not count. The figure of slopes is written to docs/images.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 import equipoise as eq
+from benchmarks.slopes import Timing, slope_table, slopes, write_figure
 from equipoise._files import write_bytes
 from equipoise.planning import Planner
 
@@ -27,8 +28,10 @@ PAGE: Final = ROOT / "docs" / "performance.md"
 MARK: Final = "<!-- measured -->"
 ACTIONS, SUCCESSORS, OUTCOMES = 4, 5, 3
 SMOOTH: Final = eq.rewards.Quadratic([0.5, 0.7, 0.9])
-EDGED_UP_TO: Final = 100_000  # states
 EDGED: Final = eq.rewards.BottomSum(3, 1)
+SIMPLEX_UP_TO: Final = 2000  # states; the simplex method takes minutes beyond
+LONG: Final = 20.0  # seconds: what takes longer is not measured at larger sizes
+FIGURE: Final = "solving-slopes"
 
 _T = TypeVar("_T")
 
@@ -46,6 +49,8 @@ def warm_up() -> None:
     for method in ("columns", "program"):
         for reward in (SMOOTH, EDGED):
             eq.solve(small, reward, method=method)
+            eq.solve(small, floors(small, reward), method=method)
+        eq.solve_knapsack(small, 0.45, method=method)
 
 
 def solved(model: eq.Model, reward: eq.rewards.Reward, method: str | None) -> tuple[float, eq.Benchmark]:
@@ -63,18 +68,33 @@ def random_world(n_states: int, n_outcomes: int = OUTCOMES) -> eq.Model:
 
 def slow_worlds() -> dict[str, tuple[eq.Model, eq.rewards.Reward]]:
     """Worlds in which chains take hundreds of steps to forget."""
-    corners = [(0, 29), (29, 0), (29, 29)]
+    star, queue = eq.models.star(3, 400), eq.models.queue(room=30)
+    grid = eq.models.grid(30, 30, goals=[(0, 29), (29, 0), (29, 29)])
+    at_least = eq.rewards.at_least
     return {
         "riverswim(1000)": (eq.models.riverswim(1000), eq.rewards.Linear([1.0])),
-        "star(3, 400), smooth": (eq.models.star(3, 400), SMOOTH),
-        "star(3, 400), edges": (eq.models.star(3, 400), EDGED),
+        "star(3, 400), smooth": (star, SMOOTH),
+        "star(3, 400), edges": (star, EDGED),
         "queue of one class, room for 1000": (
             eq.models.queue(arrivals=[0.5], service=[0.6], room=1000),
             eq.rewards.Quadratic([0.9]),
         ),
-        "queue of two classes, room for 30": (eq.models.queue(room=30), eq.rewards.Quadratic([0.5, 0.9])),
-        "grid of 30 x 30, three goals": (eq.models.grid(30, 30, goals=corners), SMOOTH),
+        "queue of two classes, room for 30": (queue, eq.rewards.Quadratic([0.5, 0.9])),
+        "grid of 30 x 30, three goals": (grid, SMOOTH),
+        "grid of 30 x 30, edges": (grid, EDGED),
+        "star(3, 400), two floors": (star, constrained(SMOOTH, at_least(1, 0.2, star), at_least(2, 0.3, star))),
+        "queue of two classes, a floor": (queue, constrained(eq.rewards.Linear([1.0, 0.0]), at_least(1, 0.5, queue))),
+        "grid of 30 x 30, two floors": (
+            grid,
+            constrained(eq.rewards.Linear([1.0, 0.0, 0.0]), at_least(1, 0.2, grid), at_least(2, 0.2, grid)),
+        ),
+        "grid of 30 x 30, smooth with a floor": (grid, constrained(SMOOTH, at_least(0, 0.4, grid))),
     }
+
+
+def constrained(reward: eq.rewards.Reward, *limits: eq.rewards.Constraint) -> eq.rewards.Constrained:
+    """A reward with constraints; `solve` has no use for the price."""
+    return eq.rewards.Constrained(reward, limits, price=1.0)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -97,17 +117,105 @@ def growth(largest: int, program: int) -> str:
         model = random_world(n_states)
         row = [f"{n_states:,}"]
         for reward in (SMOOTH, EDGED):
-            if reward is EDGED and n_states > EDGED_UP_TO:
-                row += ["", "", ""]
-                continue
             seconds, best = solved(model, reward, "columns")
             row += [short(seconds), f"{best.gap:.0e}"]
-            limit = program if reward is SMOOTH else min(program, 2000)  # the simplex method takes minutes beyond
+            limit = program if reward is SMOOTH else min(program, SIMPLEX_UP_TO)
             row.append(short(solved(model, reward, "program")[0]) if n_states <= limit else "")
         rows.append([*row, f"{most_memory():.1f}"])
         print(rows[-1], flush=True)
     head = ["S", "smooth: columns, s", "gap", "program, s", "edges: columns, s", "gap", "program, s", "memory, GB"]
     return table(head, rows)
+
+
+def floors(model: eq.Model, reward: eq.rewards.Reward) -> eq.rewards.Constrained:
+    """Two constraints of averages, one of them binding."""
+    limits = [eq.rewards.at_least(1, 0.6, model, "much"), eq.rewards.at_most(2, 0.45, model, "little")]
+    return eq.rewards.Constrained(reward, limits, price=1.0)
+
+
+def too_much(model: eq.Model) -> eq.rewards.Constrained:
+    """Floors that no policy reaches together, and one that is easy."""
+    limits = [eq.rewards.at_least(k, 0.72, model) for k in range(3)] + [eq.rewards.at_least(0, 0.1, model, "easy")]
+    return eq.rewards.Constrained(eq.rewards.Linear([1.0, 0.0, 0.0]), limits, price=1.0)
+
+
+def budgeted(model: eq.Model, method: str | None) -> tuple[float, eq.offline.KnapsackBenchmark]:
+    """Two budgets of .45, of which policies without a care use .5."""
+    seconds, best = timed(lambda: eq.solve_knapsack(model, 0.45, method=method, progress=False))
+    if best.status != "optimal":
+        raise SystemExit(f"{model} with budgets by {method}: {best.status}")
+    return seconds, best
+
+
+def refuted(model: eq.Model, method: str | None) -> float:
+    """Seconds until a conflict of constraints is proven."""
+    seconds, best = timed(lambda: eq.solve(model, too_much(model), method=method, progress=False))
+    if best.conflict is None or "easy" in best.conflict.names:
+        raise SystemExit(f"{model} by {method}: {best.status}")
+    return seconds
+
+
+def constraints(largest: int, program: int) -> str:
+    """Constraints, budgets and conflicts as the number of states grows."""
+    rows = []
+    for n_states in [n for n in (100, 300, 1000, 2000, 10_000, 100_000, 1_000_000) if n <= largest]:
+        model, row = random_world(n_states), [f"{n_states:,}"]
+        small = n_states <= min(program, SIMPLEX_UP_TO)
+        for reward in (SMOOTH, EDGED):
+            seconds, best = solved(model, floors(model, reward), "columns")
+            row += [short(seconds), f"{best.gap:.0e}"]
+            row.append(short(solved(model, floors(model, reward), "program")[0]) if small else "")
+        row.append(short(budgeted(model, "columns")[0]))
+        row.append(short(budgeted(model, "program")[0]) if small else "")
+        row.append(short(refuted(model, "columns")))
+        row.append(short(refuted(model, "program")) if small else "")
+        rows.append(row)
+        print(rows[-1], flush=True)
+    head = ["S", *(f"{what}{cell}" for what in ("smooth: ", "edges: ") for cell in ("columns, s", "gap", "program, s"))]
+    head += [f"{what}{cell}" for what in ("budgets: ", "conflict: ") for cell in ("columns, s", "program, s")]
+    return table(head, rows)
+
+
+def problems(n_outcomes: int) -> dict[str, Callable[[eq.Model], float]]:
+    """What is timed as things grow, by the way that is chosen."""
+    first = eq.rewards.Linear(np.eye(n_outcomes)[0])
+    smooth = eq.rewards.Quadratic(np.linspace(0.5, 0.9, n_outcomes))
+    edged = eq.rewards.BottomSum(n_outcomes, max(1, n_outcomes // 2))
+    each = {
+        "smooth": lambda model: solved(model, smooth, None)[0],
+        "edges": lambda model: solved(model, edged, None)[0],
+    }
+    if n_outcomes >= OUTCOMES:
+        each["constraints"] = lambda model: solved(model, floors(model, first), None)[0]
+    if n_outcomes == OUTCOMES:
+        each["budgets"] = lambda model: budgeted(model, None)[0]
+    return each
+
+
+def growing(largest: int) -> list[Timing]:
+    """Times of `solve` as states, outcomes, actions and successors grow, one at a time."""
+    axes: dict[str, tuple[Sequence[int], Callable[[int], eq.Model]]] = {
+        "S": ([n for n in (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= largest],
+              random_world),
+        "K": ((1, 3, 10, 30, 100, 300, 1000), lambda K: random_world(1000, K)),
+        "A": ((2, 4, 8, 16, 32, 64, 128), lambda A: eq.models.garnet(3000, A, SUCCESSORS, OUTCOMES, seed=1)),
+        "successors": ((1, 2, 5, 10, 30, 100, 300), lambda b: eq.models.garnet(3000, ACTIONS, b, OUTCOMES, seed=1)),
+    }  # fmt: skip
+    rows: list[Timing] = []
+    over: set[tuple[str, str]] = set()
+    for axis, (sizes, world) in axes.items():
+        for size in sizes:
+            model = world(size)
+            for name, run in problems(model.n_outcomes).items():
+                if (axis, name) in over:
+                    continue
+                first = run(model)
+                seconds = first if first > 1.0 else min(first, run(model), run(model))
+                rows.append(Timing(axis, name, size, seconds))
+                print(rows[-1], flush=True)
+                if seconds > LONG:
+                    over.add((axis, name))
+    return rows
 
 
 def outcomes() -> str:
@@ -194,7 +302,10 @@ def most_memory() -> float:
 
 def measured(largest: int, program: int) -> str:
     """The measured part of the page."""
+    both = growth(largest, program)  # first, as the memory is the most that the process ever held
     slow, _ = slowly_mixing()
+    grown = growing(largest)
+    write_figure(slopes(grown), FIGURE)
     return "\n".join(
         [
             MARK,
@@ -202,11 +313,19 @@ def measured(largest: int, program: int) -> str:
             f"{sys.version.split()[0]}, after everything was compiled.\n",
             "**Random worlds** with 4 actions, 5 successors and 3 outcomes: `Quadratic` (smooth) and `BottomSum` (with "
             "edges), tolerance 1e-6. Gaps are certified; memory is the most that the process ever held.\n",
-            growth(largest, program),
+            both,
+            "\n**Constraints** (two, one of them binding), **budgets** (two) and **conflicts** (three floors that no "
+            "policy reaches together, found among four, with what each would have to give) in the same worlds:\n",
+            constraints(largest, program),
             "\n**Outcomes**, by columns, in a random world of 2,000 states:\n",
             outcomes(),
             "\n**Slowly mixing worlds**, the best of three:\n",
             slow,
+            "\n**Slopes**: seconds of `solve`, by the way that is chosen, against the number of states S, of outcomes "
+            "K (S = 1,000), of actions A and of successors (S = 3,000); log-log, fitted to the larger half of the "
+            f"sizes. What took longer than {LONG:.0f} s was not tried at a larger size.\n",
+            slope_table(grown),
+            f"\n![Seconds of solve against S, K, A and successors](images/{FIGURE}.svg)",
             "\n**Building**:\n",
             building(largest),
             "\n**Exact plans at every step** of a known star (Q = 0, tolerance 1e-9):\n",

@@ -17,28 +17,10 @@ from importlib.util import find_spec
 import pydantic
 import pytest
 
-ROOMS = [
-    "equipoise",
-    "equipoise.adapters",
-    "equipoise.agents",
-    "equipoise.agents.baselines",
-    "equipoise.confidence",
-    "equipoise.mechanics",
-    "equipoise.models",
-    "equipoise.offline",
-    "equipoise.oracles",
-    "equipoise.paper",
-    "equipoise.planning",
-    "equipoise.reports",
-    "equipoise.rewards",
-    "equipoise.simulation",
-    "equipoise.studies",
-    "equipoise.testing",
-    "equipoise.theory",
-    "equipoise.theory.bounds",
-]
+from docs._sphinx.rooms import ROOMS, names_of
+
 if find_spec("stable_baselines3") is not None:
-    ROOMS.append("equipoise.adapters.deep")
+    ROOMS = (*ROOMS, "equipoise.adapters.deep")
 TITLES = {
     "Parameters",
     "Other Parameters",
@@ -62,7 +44,7 @@ def public_objects() -> dict[str, object]:
     objects = {}
     for room in ROOMS:
         module = importlib.import_module(room)
-        for name in module.__all__:
+        for name in names_of(room):
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):
                 objects[f"{value.__module__}.{value.__qualname__}"] = value

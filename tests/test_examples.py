@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 TO_COPY = ["kpis", "fairness", "patrol", "budgets", "log", "department"]
 
 
-@pytest.mark.parametrize("name", TO_COPY)
+@pytest.mark.parametrize("name", [*TO_COPY, "star"])
 def test_runs(name, tmp_path):
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), "--steps", "2000", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -38,6 +39,17 @@ def test_scalar_learners_run(tmp_path):
     assert "| star | tabular, 150 steps, 1 seeds | Q = L |" in done.stdout
     assert ("| picture | PPO, 150 steps" in done.stdout) == (find_spec("stable_baselines3") is not None)
     assert (tmp_path / "scalar_learners.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", [*TO_COPY, "star", "scalar_learners", "extension"])
+def test_the_gallery_shows_it_with_a_picture(name):
+    docs = EXAMPLES.parent / "docs"
+    cards = (docs / "examples.md").read_text(encoding="utf-8").split(":::{grid-item-card}")
+    (card,) = (card for card in cards if re.search(rf"`examples/{name}(\.py)?`", card))
+    (picture,) = re.findall(r":img-bottom: (.+)", card)
+    assert (docs / picture).read_bytes().startswith(b"\x89PNG")
+    (page,) = re.findall(r":link: (.+)", card)
+    assert (docs / f"{page}.md").exists()
 
 
 def test_every_example_is_known():

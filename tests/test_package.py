@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
-from equipoise import _compile
+from equipoise import _cache
 from equipoise.models.laws.laws import LawArrays
 
 
@@ -47,21 +47,21 @@ def test_importing_leaves_numbas_settings_alone():
 
 
 def test_cache_folder_follows_the_sources(tmp_path, monkeypatch):
-    assert _compile.cache_folder().name == _compile.source_hash()
-    monkeypatch.setattr(_compile, "__file__", str(tmp_path / "_compile.py"))
-    (tmp_path / "_compile.py").write_text("a = 1\n")
-    first = _compile.source_hash()
-    (tmp_path / "_compile.py").write_text("a = 2\n")
-    second = _compile.source_hash()
+    assert _cache.cache_folder().name == _cache.source_hash()
+    monkeypatch.setattr(_cache, "__file__", str(tmp_path / "_cache.py"))
+    (tmp_path / "_cache.py").write_text("a = 1\n")
+    first = _cache.source_hash()
+    (tmp_path / "_cache.py").write_text("a = 2\n")
+    second = _cache.source_hash()
     assert second != first
     (tmp_path / "paper").mkdir()
     (tmp_path / "paper" / "rates.py").write_text("a = 1\n")
-    assert _compile.source_hash() == second
+    assert _cache.source_hash() == second
 
 
 def test_rooms_without_kernels_compile_nothing():
-    root = Path(_compile.__file__).parent
-    files = [path for room in _compile.ROOMS_WITHOUT_KERNELS for path in (root / room).rglob("*.py")]
+    root = Path(_cache.__file__).parent
+    files = [path for room in _cache.ROOMS_WITHOUT_KERNELS for path in (root / room).rglob("*.py")]
     assert len(files) > 50
     for path in files:
         assert not re.search(r"equipoise\._(compile|frames)|_entry import|njit", path.read_text()), path
@@ -86,7 +86,7 @@ def test_a_cold_start_says_what_it_does_and_a_warm_one_nothing(tmp_path):
 def test_an_unwritable_cache_is_no_obstacle(tmp_path):
     locked = tmp_path / "file"
     locked.write_text("")  # a file where a folder should be
-    code = "from equipoise import _compile; print(_compile.cache_folder())"
+    code = "from equipoise import _cache; print(_cache.cache_folder())"
     environment = dict(os.environ) | {"EQUIPOISE_CACHE_DIR": str(locked / "x"), "TMPDIR": str(tmp_path)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert str(tmp_path) in out.stdout

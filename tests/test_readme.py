@@ -1,4 +1,4 @@
-"""The README's programs run, and print what it says they print."""
+"""The programs of the README and of the reference pages run, and print what stands beside them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ import io
 import re
 from pathlib import Path
 
-README = Path(__file__).parent.parent / "README.md"
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [
+    page
+    for page in [ROOT / "README.md", DOCS / "index.md", DOCS / "performance.md", *sorted(DOCS.glob("reference/*.md"))]
+    if "```python" in page.read_text(encoding="utf-8")
+]
 
 
-def test_every_program_prints_what_follows_it(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_program_prints_what_follows_it(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    pairs = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README.read_text(), flags=re.DOTALL)
-    assert len(pairs) == README.read_text().count("```python")
-    names: dict[str, object] = {}
+    text = page.read_text(encoding="utf-8")
+    pairs = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, flags=re.DOTALL)
+    assert len(pairs) == text.count("```python")
+    names: dict[str, object] = {"__name__": "__main__"}
     for program, expected in pairs:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(program, "README.md", "exec"), names)
+            exec(compile(program, page.name, "exec"), names)
         assert out.getvalue() == expected

@@ -25,24 +25,32 @@ from benchmarks.peers import problems
 
 PACKAGE: Final = "statisticalrl-learners"
 VERSION: Final = "2.2507"
-INSTALLED: Final = f"from importlib.metadata import version; assert version({PACKAGE!r}) == {VERSION!r}"
+REQUIREMENTS: Final = (f"{PACKAGE}=={VERSION}",)
+PINNED: Final = "It pins numpy 1.24, which has wheels for Python 3.11 and earlier."
+INSTALLED: Final = """
+import sys
+from importlib.metadata import version
+for one in sys.argv[1:]:
+    name, _, wanted = one.partition("==")
+    assert version(name) == (wanted or version(name))
+"""
 WIDTH: Final = 140  # of the table, at least
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def interpreter(venv: Path, python: str) -> Path:
+def interpreter(venv: Path, python: str, requirements: Sequence[str], hint: str = "") -> Path:
     """The Python of the peers' environment, which is made if need be."""
     ours = venv / "bin" / "python"
-    if ours.exists() and subprocess.run([ours, "-c", INSTALLED], capture_output=True, check=False).returncode == 0:
+    asked: list[str | Path] = [ours, "-c", INSTALLED, *requirements]
+    if ours.exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0:
         return ours
-    requirement = f"{PACKAGE}=={VERSION}"
     try:
         subprocess.run([python, "-m", "venv", venv], check=True)
-        subprocess.run([ours, "-m", "pip", "install", "-q", "--disable-pip-version-check", requirement], check=True)
+        subprocess.run([ours, "-m", "pip", "install", "-q", "--disable-pip-version-check", *requirements], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise SystemExit(
-            f"{venv}: could not install {requirement} ({error}). It pins numpy 1.24, which has wheels for Python 3.11 "
-            "and earlier: name such an interpreter with --python, or an environment that has the package with --venv."
+            f"{venv}: could not install {', '.join(requirements)} ({error}). {hint} Name another interpreter with "
+            "--python, or an environment that has the packages with --venv."
         ) from None
     return ours
 
@@ -110,7 +118,7 @@ def parsed() -> argparse.Namespace:
 
 def main() -> None:
     options = parsed()
-    python = interpreter(options.venv, options.python)
+    python = interpreter(options.venv, options.python, REQUIREMENTS, PINNED)
     file = options.venv.parent / "problems.json"
     problems.write(file, options.problems)
     command = [python, "-W", "ignore", Path(__file__).with_name("race.py"), file, options.out]

@@ -3,9 +3,7 @@
 Three things live here; with `_frames`, `_user_functions` and `_announce`, nothing else touches numba's machinery.
 
 `kernel`
-    numba's `njit`, with the cache kept in a folder of its own. numba keys a cached function on its own
-    file only: after an edit of a kernel in one file, callers cached from another would go on returning
-    old answers. So the folder's name is a hash of every source file that a kernel may come from.
+    numba's `njit`, with the cache kept in a folder of its own, see `_cache`.
 
 `Entry`
     A function compiled on its own and known to the loops by its *address*. A reward's kernels have the
@@ -16,23 +14,19 @@ Three things live here; with `_frames`, `_user_functions` and `_announce`, nothi
 `call_address`, `call_for_two`, `call_entry`
     The call of such an address from inside a kernel. Entries with many arguments take one frame instead: `_frames`.
 
-`pointer_at`, `stack_floats`
-    A part of an array behind a raw pointer, and room for a few numbers that costs nothing to have.
+`pointer_at`, `stack_floats`, `bits_of`, `move_within`
+    A part of an array behind a raw pointer, room for a few numbers that costs nothing to have, the bits of a float, and
+    entries of a vector moved all at once.
 
-Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder. ``EQUIPOISE_QUIET=1``
-silences the lines on stderr that say what is being compiled, see `_announce`.
+Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache, see `_cache`; ``EQUIPOISE_QUIET=1`` silences the lines on stderr
+that say what is being compiled, see `_announce`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import hashlib
 import importlib
-import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,55 +40,12 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from equipoise._announce import YOURS, compiling, nested, say, subject_of
+from equipoise._cache import cache_folder
 from equipoise._frames import FrameClass, frame_signature
 from equipoise.errors import ContractError
 
 _POINTER: Final = types.CPointer(types.float64)
 ENTRY_SIGNATURE: Final = types.void(types.int64, types.int64, _POINTER, _POINTER, _POINTER)
-ROOMS_WITHOUT_KERNELS: Final = frozenset({"adapters", "cli", "mechanics", "paper", "reports", "studies"})
-"""They compile nothing, and nothing that is compiled imports them: an edit there leaves the kernels as they are."""
-_FORGET_AFTER: Final = 30 * 24 * 3600.0
-
-
-def source_hash() -> str:
-    """Hash of every source file that a kernel may come from: it changes whenever one might."""
-    root = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] in ROOMS_WITHOUT_KERNELS:
-            continue
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    chosen = os.environ.get("EQUIPOISE_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "equipoise"
-
-
-@functools.cache
-def cache_folder() -> Path:
-    """The folder of compiled kernels for exactly these sources; a temporary one if none can be written."""
-    folder = _cache_root() / source_hash()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.touch()
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="equipoise-"))
-    with contextlib.suppress(OSError):
-        _forget_old(folder.parent, folder)
-    return folder
-
-
-def _forget_old(root: Path, current: Path) -> None:
-    horizon = time.time() - _FORGET_AFTER
-    for sibling in root.iterdir():
-        if sibling != current and sibling.is_dir() and sibling.stat().st_mtime < horizon:
-            shutil.rmtree(sibling, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -281,6 +232,29 @@ def pointer_at(typingctx, pointer, index):  # type: ignore[no-untyped-def]
         return builder.gep(args[0], [args[1]])
 
     return _POINTER(_POINTER, types.int64), codegen
+
+
+@intrinsic
+def bits_of(typingctx, number):  # type: ignore[no-untyped-def]
+    """The bits of a float, as an unsigned whole number."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.uint64(types.float64), codegen
+
+
+@intrinsic
+def move_within(typingctx, array, to, start, count):  # type: ignore[no-untyped-def]
+    """Copy `count` entries of a vector, from the one at `start` to the one at `to`; they may overlap."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
+        size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
+        cgutils.raw_memmove(builder, builder.gep(data, [args[1]]), builder.gep(data, [args[2]]), args[3], size)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic

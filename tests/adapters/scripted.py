@@ -18,6 +18,7 @@ class Scripted(gymnasium.Env):
             "number": spaces.Discrete(1000, start=5),
             "vector": spaces.Box(0.0, 1000.0, (2,), np.float64),
             "image": spaces.Box(0, 255, (3, 4), np.uint8),
+            "dictionary": spaces.Dict({"at": spaces.Box(0, 1000, (1,), np.float32), "light": spaces.Discrete(2)}),
         }[observations]
         if declared is not None:
             low, high = np.array(declared, dtype=np.float32).T
@@ -26,6 +27,8 @@ class Scripted(gymnasium.Env):
     def seen(self):
         if self.kind == "number":
             return 5 + self.taken
+        if self.kind == "dictionary":
+            return {"at": np.array([self.taken], np.float32), "light": self.taken % 2}
         return np.full(self.observation_space.shape, self.taken, self.observation_space.dtype)
 
     def reset(self, *, seed=None, options=None):

@@ -163,6 +163,8 @@ def test_what_is_asked_for_wrongly():
         drive(Corridor(), RightOnly(eq.Space([2, 3], 2), BALANCE), 10)
     with pytest.raises(AdapterError, match=r"its space has 3 outcomes; the environment has 2: reward 0, reward 1"):
         drive(Corridor(), RightOnly(eq.Space([2], 3), eq.rewards.BottomSum(3, 1)), 10)
+    with pytest.raises(AdapterError, match=r"agent: the function, which is given a space, raised TypeError"):
+        drive(Corridor(), eq.TocUCRL2, 10)
     with pytest.raises(AdapterError, match=r"must return an agent that is made for the space"):
         drive(Corridor(), lambda space: RightOnly(eq.Space([2, 2], 2), BALANCE), 10)
     with pytest.raises(AdapterError, match=r"steps: got 0"):
@@ -173,6 +175,12 @@ def test_what_is_asked_for_wrongly():
         drive(3, recommended, 10)
     with pytest.raises(AdapterError, match=r"reward: the environment does not declare its range; give ranges="):
         drive(gymnasium.make("CliffWalking-v1"), recommended, 10)
+
+
+def test_a_run_is_shown_in_one_line():
+    run = drive(Corridor(), recommended, 20)
+    assert repr(run).startswith(f"Drive(done, t=20, value={run.values[-1]:.6g}, {len(run.states)} states, ")
+    assert "\n" not in repr(run)
 
 
 def test_states_beyond_the_room_are_refused():

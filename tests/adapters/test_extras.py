@@ -34,16 +34,18 @@ def test_classes_made_of_gymnasiums_need_it(monkeypatch):
         adapters.Nothing  # noqa: B018
 
 
-def test_what_is_for_stable_baselines_needs_it(monkeypatch):
+@pytest.mark.parametrize("library", ["gymnasium", "torch", "stable_baselines3"])
+def test_what_is_for_stable_baselines_needs_it(monkeypatch, library):
     for name in [name for name in sys.modules if name.startswith("equipoise.adapters.deep")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    with pytest.raises(MissingExtraError, match=r"stable_baselines3 is not installed: pip install 'equipoise\[deep\]'"):
+    for before in ("gymnasium", "torch", "stable_baselines3"):
+        monkeypatch.setitem(sys.modules, before, None if before == library else object())
+    with pytest.raises(MissingExtraError, match=rf"{library} is not installed: pip install 'equipoise\[deep\]'"):
         importlib.import_module("equipoise.adapters.deep")
 
 
 def test_no_optional_library_is_loaded_with_the_package():
-    heavy = ["gymnasium", "mo_gymnasium", "stable_baselines3", "torch", "pygame", "pandas", "distributed"]
+    heavy = ["gymnasium", "mo_gymnasium", "stable_baselines3", "torch", "cvxpy", "pygame", "pandas", "distributed"]
     code = f"import equipoise, sys; print([name for name in {heavy} if name in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == "[]"

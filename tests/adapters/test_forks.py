@@ -68,6 +68,8 @@ DRAWS = {
     "choice, weighted": lambda rng: str(rng.choice(["a", "b", "c"], p=[0.5, 0.125, 0.375])),
     "choice, without replacement": lambda rng: tuple(rng.choice(4, size=2, replace=False).tolist()),
     "choice, of rows": lambda rng: tuple(rng.choice([[1, 2], [3, 4]]).tolist()),
+    "binomial": lambda rng: int(rng.binomial(3, 0.3)),
+    "binomial, several": lambda rng: tuple(rng.binomial(1, 0.2, size=2).tolist()),
     "permutation": lambda rng: tuple(rng.permutation(3).tolist()),
     "one after the other": lambda rng: int(rng.integers(3)) if rng.random() < 0.5 else -1,
 }

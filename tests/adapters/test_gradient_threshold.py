@@ -7,6 +7,7 @@ import math
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import equipoise as eq
 from equipoise.adapters import GradientThreshold, ThetaAwareObservation
@@ -156,7 +157,7 @@ def test_a_file_of_other_parts_is_refused(tmp_path, reward, oracle, threshold, p
         (Scripted([[1.0, 1.0, 1.0]]), {}, AdapterError, "a vector of 2 is declared or given"),
         (Scripted([[1, 1]]), {"ranges": [(0, 1)]}, AdapterError, "ranges: got 1; 2 are needed"),
         (Scripted([[1, 1]]), {"ranges": {1: 5}}, AdapterError, "ranges, reward 1: got 5"),
-        (Scripted([[1, 1]]), {"ranges": {1: (2, 2)}}, AdapterError, "reward 1: it is always 2"),
+        (Scripted([[1, 1]]), {"ranges": {1: (2, 2)}}, AdapterError, r"ranges, reward 1: got \(2, 2\)"),
         (Scripted([[1, 1]]), {"drop": [2]}, AdapterError, "drop: got 2"),
         (Scripted([[1, 1]]), {"drop": [0, 1]}, AdapterError, "drop: nothing is left"),
         (Scripted([[1, 1]]), {"oracle": eq.oracles.TunedGradientDescent, "threshold": 1}, eq.EquipoiseError, "oracle"),
@@ -181,7 +182,7 @@ def test_an_oracle_that_does_not_fit_is_refused():
 # -- theta_ref in observations ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["number", "vector", "image"])
+@pytest.mark.parametrize("kind", ["number", "vector", "image", "dictionary"])
 def test_observations_show_the_theta_ref_that_pays_next(kind):
     env = ThetaAwareObservation(GradientThreshold(Scripted(rows(60), observations=kind), HALVES, threshold=0.3))
     observation, info = env.reset()
@@ -190,17 +191,39 @@ def test_observations_show_the_theta_ref_that_pays_next(kind):
         before = observation
         observation, _, _, _, info = env.step(0)
         assert env.observation_space.contains(observation), observation
-        shown = before["theta"] if kind == "image" else before[-2:]
+        shown = before["theta"] if isinstance(before, dict) else before[-2:]
         np.testing.assert_allclose(shown, info["theta_ref"] / np.linalg.norm(info["theta_ref"]), atol=1e-6)
         if kind == "number":
             assert observation[:-2].argmax() == taken
             assert observation[:-2].sum() == 1.0
         elif kind == "vector":
             assert observation[:2].tolist() == [taken, taken]
+        elif kind == "dictionary":
+            assert list(observation) == ["at", "light", "theta"]
+            assert observation["at"].tolist() == [taken]
+            assert observation["light"] == taken % 2
         else:
             assert (observation["observation"] == taken).all()
     assert env.get_wrapper_attr("steering").changes > 2
-    assert theta_place(env) == {"number": 1000, "vector": 2, "image": "theta"}[kind]
+    assert theta_place(env) == {"number": 1000, "vector": 2}.get(kind, "theta")
+
+
+def test_a_dictionary_that_has_a_theta_already_is_refused():
+    env = Scripted([[1, 1]], observations="dictionary")
+    env.observation_space = spaces.Dict({"theta": spaces.Discrete(2)})
+    with pytest.raises(AdapterError, match="have an entry 'theta' already"):
+        ThetaAwareObservation(GradientThreshold(env, HALVES))
+
+
+def test_a_single_number_is_a_vector_of_one():
+    env = GradientThreshold(Scripted([3.0, 1.0], declared=None), eq.rewards.TargetSquared([0.75]), ranges=[(1, 3)])
+    _, info = env.reset()
+    theta = info["theta_ref"]
+    _, paid, _, _, info = env.step(0)
+    assert paid == -theta[0] * 1.0
+    assert info["vector_reward"].tolist() == [3.0]
+    env.step(0)
+    assert env.steering.average.tolist() == [0.5]
 
 
 def test_a_theta_of_zero_is_shown_as_zero():

@@ -1,6 +1,7 @@
 """Models of environments: against closed forms, each other, and the traps of real environments."""
 
 import copy
+import math
 import random
 from functools import partial
 
@@ -99,6 +100,63 @@ def test_a_slippery_lake_by_value_iteration_on_its_table():
 
 
 @pytest.mark.slow
+class Published(gymnasium.Env):
+    """A coin that is thrown at every step, with a table of its own."""
+
+    observation_space = spaces.Discrete(2)
+    action_space = spaces.Discrete(1)
+
+    def __init__(self, heads, published):
+        self.heads = heads
+        self.P = {s: {0: [(1 - published, 0, 0.0, False), (published, 1, 1.0, False)]} for s in (0, 1)}
+        self.initial_state_distrib = [1.0, 0.0]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        side = int(self.np_random.random() < self.heads)
+        return side, float(side), False, False, {}
+
+
+def test_a_table_with_other_probabilities_than_the_steps_is_refused():
+    assert best_of(model_from(Published(0.6, 0.6))) == pytest.approx(0.6)
+    with pytest.raises(AdapterError, match=r"state \d, action 0: the state \d .* came \d+ times of \d+, .* 0\.[46]"):
+        model_from(Published(0.9, 0.6))
+    assert best_of(model_from(Published(0.9, 0.6), state=as_it_is)) == pytest.approx(0.9)  # searched, not read
+
+
+class Restarting(Published):
+    """Every throw ends an episode."""
+
+    def __init__(self, published):
+        super().__init__(0.5, 0.5)
+        self.P = {s: {0: [(0.5, 0, 0.0, True), (0.5, 1, 1.0, True)]} for s in (0, 1)}
+        self.initial_state_distrib = published
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return int(self.np_random.random() < 0.5), {}
+
+    def step(self, action):
+        side, reward, _, _, info = super().step(action)
+        return side, reward, True, False, info
+
+
+def test_starts_with_other_probabilities_than_resets_are_refused():
+    assert explore(Restarting([0.5, 0.5])).starts == {0: 0.5, 1: 0.5}
+    with pytest.raises(AdapterError, match=r"reset: 0 came \d+ times of 2000, and its probability is 0\.75"):
+        explore(Restarting([0.75, 0.25]))
+
+
+def test_a_table_without_rows_says_so():
+    env = Published(0.5, 0.5)
+    del env.P[1]
+    with pytest.raises(AdapterError, match=r"P\[1\]\[0\]: it must list .* searched instead: state="):
+        model_from(env)
+
+
 def test_a_table_that_tells_less_than_the_steps_do_is_refused():
     env = gymnasium.make("Taxi-v4", fickle_passenger=True)
     with pytest.raises(AdapterError, match=r"state \d+, action .* has no probability.*give state="):
@@ -340,21 +398,72 @@ def test_generators_wherever_they_are(kind):
     assert best_of(model_from(kind())) == pytest.approx(1 / hitting_time(4, 0.25))
 
 
-class BuriedGenerator(Walk):
-    """It draws from a generator that is not among its attributes."""
+class FirstGenerator(Walk):
+    """It draws from a generator that it is made with, and that no reset changes."""
 
-    def reset(self, *, seed=None, options=None):
-        if seed is not None:
-            self.dice = {"generator": np.random.default_rng(seed)}
-        return super().reset(seed=seed)
+    def __init__(self):
+        super().__init__()
+        self.rng = np.random.default_rng(3)
 
     def slips(self):
-        return self.dice["generator"].random() < self.slip
+        return self.rng.random() < self.slip
+
+
+class BuriedGenerator(Walk):
+    """It draws from a generator in a dictionary, in a list, in another object."""
+
+    class Simulator:
+        def __init__(self, walk):
+            self.walk = walk  # a circle
+            self.dice = [{"first": random.Random(3)}]
+
+    def __init__(self):
+        super().__init__()
+        self.simulator = self.Simulator(self)
+
+    def slips(self):
+        return self.simulator.dice[0]["first"].random() < self.slip
+
+
+class SpaceSample(Walk):
+    """It draws from a space that it holds: one in four is a slip."""
+
+    def __init__(self):
+        super().__init__()
+        self.lots = spaces.Discrete(4)
+
+    def slips(self):
+        return int(self.lots.sample()) == 3
+
+
+@pytest.mark.parametrize("kind", [FirstGenerator, BuriedGenerator, SpaceSample])
+def test_generators_that_are_buried(kind):
+    assert best_of(model_from(kind())) == pytest.approx(1 / hitting_time(4, 0.25))
+
+
+def test_buried_generators_are_left_as_they_were_found():
+    env = BuriedGenerator()
+    dice = env.simulator.dice[0]["first"]
+    before = dice.getstate()
+    model_from(env)
+    assert env.simulator.dice[0]["first"] is dice
+    assert dice.getstate() == before
+
+
+class LostGenerator(Walk):
+    """It draws by a function that holds a generator, which is nowhere to be found."""
+
+    def __init__(self):
+        super().__init__()
+        self.draw = np.random.default_rng(3).random
+
+    def slips(self):
+        return self.draw() < self.slip
 
 
 def test_a_generator_that_is_not_found_is_noticed():
     with pytest.raises(AdapterError, match=r"has no probability|not the same|after one history"):
-        model_from(BuriedGenerator())
+        model_from(LostGenerator())
 
 
 OUTSIDE = {"at": 0}
@@ -414,10 +523,41 @@ class Continuous(Walk):
 def test_draws_that_cannot_be_enumerated_are_refused_by_name():
     with pytest.raises(AdapterError, match=r"state 0, action 0: np_random\.normal: this draw cannot be enumerated"):
         model_from(Normal())
-    with pytest.raises(AdapterError, match=r"reset: np_random\.uniform: .* used as a number"):
-        model_from(Continuous())
-    with pytest.raises(AdapterError, match=r"reset: np_random\.uniform"):
+    with pytest.raises(AdapterError, match=r"^reset: np_random\.uniform: .* used as a number"):
+        model_from(Continuous(), state=lambda observation, env: int(observation[0]))
+
+
+class Wandering(Continuous):
+    """Without chance, and never twice at the same place."""
+
+    def reset(self, *, seed=None, options=None):
+        Walk.reset(self, seed=seed)
+        self.at = 1.0
+        return np.array([self.at]), {}
+
+    def step(self, action):
+        self.at = 99 * math.sin(self.at + action)
+        return np.array([self.at]), 0.0, False, False, {}
+
+
+def test_observations_that_are_not_finite_are_refused_with_what_to_do():
+    ways = r"^the observations are not finite.* eq\.adapters\.drive\(.*state=.* eq\.adapters\.GradientThreshold \("
+    with pytest.raises(AdapterError, match=ways + r"reset draws np_random\.uniform"):
         model_from(gymnasium.make("CartPole-v1"))
+    with pytest.raises(AdapterError, match=ways + r"more than 50 states were found"):
+        model_from(Wandering(), limit=50)
+
+    def coarse(observation, env):
+        return tuple((observation > 0).tolist())
+
+    run = eq.adapters.drive(
+        gymnasium.make("CartPole-v1"),
+        lambda space: eq.recommended(space, eq.rewards.Linear([1.0])),
+        steps=30,
+        ranges=[(0, 1)],
+        state=coarse,
+    )
+    assert run.status == "done"
 
 
 class Counting(Walk):
@@ -596,8 +736,10 @@ def test_ranges_by_name_and_what_is_outside_of_them():
         ({"ranges": {2: (0, 1)}}, r"ranges: got 2; the components of the reward are \['reward 0', 'reward 1'\]"),
         ({"ranges": [(0, 1)]}, r"ranges: got 1; 2 are needed"),
         ({"ranges": {0: 3}}, r"ranges, reward 0: got 3; two numbers are needed"),
-        ({"ranges": {0: (1, 1)}}, r"reward 0: it is always 1"),
-        ({"ranges": {0: (0, float("inf"))}}, r"reward 0: its range is declared as 0 to inf"),
+        ({"ranges": {0: (1, 1)}}, r"ranges, reward 0: got \(1, 1\); two finite numbers are needed, the lower one"),
+        ({"ranges": {0: (1, -1)}}, r"ranges, reward 0: got \(1, -1\); .* the lower one first"),
+        ({"ranges": {0: (0, float("inf"))}}, r"ranges, reward 0: got \(0, inf\); two finite numbers"),
+        ({"ranges": {0: (float("nan"), 1)}}, r"ranges, reward 0: got"),
         ({"drop": ["prize"]}, r"drop: got 'prize'"),
         ({"drop": [0, 1]}, r"drop: nothing is left"),
         ({"outcomes": ["one"]}, r"outcomes: got \['one'\]; 2 names are needed"),
@@ -629,6 +771,31 @@ def test_errors_of_the_environment_are_told_with_their_place():
         explore(Broken(float("nan")))
     with pytest.raises(AdapterError, match=r"reward: it is always 0, so there is nothing to control"):
         explore(Broken(0.0))
+
+
+class OldWays(Walk):
+    """It answers as environments did before Gymnasium."""
+
+    def __init__(self, bare_reset=False):
+        super().__init__()
+        self.bare_reset = bare_reset
+
+    def reset(self, *, seed=None, options=None):
+        first = super().reset(seed=seed)
+        return first[0] if self.bare_reset else first
+
+    def step(self, action):
+        observation, reward, ended, _, info = super().step(action)
+        return observation, reward, ended, info
+
+
+def test_environments_that_answer_otherwise_are_told_what_gymnasium_asks_for():
+    of_agents = partial(eq.recommended, reward=eq.rewards.Linear([1.0]))
+    for ask in (explore, partial(eq.adapters.drive, agent=of_agents, steps=10, ranges=[(0, 1)])):
+        with pytest.raises(AdapterError, match=r"state 0, action \d: the step returned \(.*asks for five things"):
+            ask(OldWays())
+        with pytest.raises(AdapterError, match=r"reset: got 0; Gymnasium asks for two things"):
+            ask(OldWays(bare_reset=True))
 
 
 def test_what_is_no_finite_environment():

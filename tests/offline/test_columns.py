@@ -16,7 +16,7 @@ from equipoise.offline import best_stationary, choosing, columns, gains, solve
 from equipoise.offline.benchmark import check
 from equipoise.offline.choosing import mean_width, ways
 from equipoise.offline.columns import by_columns
-from equipoise.offline.master import ByCone, ByCuts, ByPairs, master_of
+from equipoise.offline.master import ByMixer, ByPairs, master_of
 from equipoise.rewards import Reward
 
 WORLDS = {
@@ -160,9 +160,9 @@ def test_the_master_that_suits_a_reward() -> None:
     points = np.array([[0.9, 0.1, 0.1], [0.1, 0.9, 0.1], [0.1, 0.1, 0.9], [0.2, 0.2, 0.2]])
     begin = np.array([1.0, 0.0, 0.0, 0.0])
     for reward, kind in (
-        (rewards.BottomSum(3, 1), ByCone),
+        (rewards.BottomSum(3, 1), ByMixer),
         (smooth_custom(3), ByPairs),
-        (sharp_custom(3), ByCuts),
+        (sharp_custom(3), ByMixer),
     ):
         master = master_of(reward, 1e-10)
         assert isinstance(master, kind)
@@ -193,7 +193,7 @@ def test_a_small_model_goes_to_a_program_and_a_large_one_to_columns() -> None:
     for model, reward in (
         (models.star(3, 4), rewards.Quadratic([0.5] * 3)),
         (models.riverswim(1500), rewards.Linear([1.0])),  # a line
-        (models.garnet(600, 4, 4, 50, seed=0), rewards.Quadratic([0.5] * 50)),  # many outcomes
+        (models.garnet(600, 4, 4, 1, seed=0).visits(), rewards.Entropy(600)),  # many outcomes, of which a pair has one
         (models.garnet(600, 4, 4, 20, seed=0), rewards.BottomSum(20, 3)),  # an edge in many dimensions
     ):
         names = [way.__name__ for way in ways(model, reward, None)]
@@ -229,7 +229,7 @@ def test_too_few_plans_are_said_and_not_believed(monkeypatch: pytest.MonkeyPatch
     model, reward = models.garnet(60, 4, 5, 4, seed=3), rewards.BottomSum(4, 1)
     right = solve(model, reward)
     monkeypatch.setattr(columns, "_ROUNDS", 2)
-    monkeypatch.setattr(columns, "_ROUNDS_PER_OUTCOME", 0)
+    monkeypatch.setattr(columns, "_ROUNDS_PER_NUMBER", 0)
     best = solve(model, reward, method="columns")
     assert best.status.startswith("gap")
     assert best.value <= right.value + 1e-9

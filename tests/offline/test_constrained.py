@@ -19,6 +19,12 @@ from equipoise.rewards import Constrained, Constraint, Linear, at_least, at_most
 TIGHT = 1e-6
 
 
+@pytest.fixture(params=["program", "columns"])
+def method(request):
+    """Both ways meet the same closed forms."""
+    return request.param
+
+
 def certified(best):
     """All that a certificate claims, recomputed here from the arrays alone."""
     model, goal = best.model, best.reward
@@ -72,10 +78,12 @@ def arms(outcomes):
     return eq.Model.from_arrays([[[1.0]] * len(outcomes)], [outcomes], noise="none")
 
 
-def test_one_floor_by_hand():
+def test_one_floor_by_hand(method):
     """Two arms, (1, 0) and (0, 1): max w_0 with w_1 >= 1/4 is 3/4, and the floor costs 1 a unit."""
     model = eq.models.bandit(2)
-    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0))
+    best = eq.solve(
+        model, Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0), method=method
+    )
     assert best.status == "optimal"
     certified(best)
     assert best.value == pytest.approx(0.75, abs=TIGHT)
@@ -83,7 +91,7 @@ def test_one_floor_by_hand():
     assert best.occupancy == pytest.approx([0.75, 0.25], abs=TIGHT)
 
 
-def test_a_linear_program_by_hand():
+def test_a_linear_program_by_hand(method):
     """Three arms a, b, c with shares x: max 3a + 2b, cost 4a + b <= 1, waste c >= 1/10.
 
     a = (1/2) * ..., both constraints hold with equality: c = 1/10, a + b = 9/10, 4a + b = 1: a = 1/30, b = 26/30; the
@@ -93,7 +101,7 @@ def test_a_linear_program_by_hand():
     goal = Constrained(
         Linear([3.0, 0.0, 0.0]), [at_most(1, 0.25, model, "cost"), at_least(2, 0.1, model, "c")], price=9.0
     )
-    best = eq.solve(model, goal)
+    best = eq.solve(model, goal, method=method)
     certified(best)
     assert best.occupancy == pytest.approx([1 / 30, 26 / 30, 0.1], abs=TIGHT)
     assert best.value == pytest.approx(3 / 30 + 52 / 30, abs=TIGHT)
@@ -101,47 +109,48 @@ def test_a_linear_program_by_hand():
     assert best.multipliers["c"] == pytest.approx(5 / 3, abs=TIGHT)
 
 
-def test_the_star_with_floors():
+def test_the_star_with_floors(method):
     """All time at the best end but for the floors; moving between ends costs nothing in the long run."""
     model = eq.models.star(branches=3, diameter=4)
     floors = [at_least(1, 0.2, model), at_least(2, 0.3, model)]
-    best = eq.solve(model, Constrained(Linear([1.0, 0.25, 0.5]), floors, price=2.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 0.25, 0.5]), floors, price=2.0), method=method)
     certified(best)
     assert best.outcomes == pytest.approx([0.5, 0.2, 0.3], abs=TIGHT)
     assert best.value == pytest.approx(0.5 + 0.05 + 0.15, abs=TIGHT)
     assert list(best.multipliers.values()) == pytest.approx([0.75, 0.5], abs=TIGHT)
 
 
-def test_a_redundant_constraint_costs_nothing():
+def test_a_redundant_constraint_costs_nothing(method):
     model = eq.models.bandit(2)
     best = eq.solve(
         model,
         Constrained(
             Linear([1.0, 0.0]), [at_least(0, 0.5, model, "slack"), at_least(1, 0.25, model, "floor")], price=2.0
         ),
+        method=method,
     )
     certified(best)
     assert best.multipliers == {"slack": 0.0, "floor": pytest.approx(1.0)}
 
 
-def test_a_sum_of_squares_by_hand():
+def test_a_sum_of_squares_by_hand(method):
     """Max w_0 + w_1 with w_0^2 + w_1^2 <= 1/8, arms (1, 0), (0, 1), (0, 0): at (1/4, 1/4), multiplier 1 / (2 / 4) = 2.
 
     1 - |w|^2 / 2 >= 1 - 1/16, so the multiplier of that is twice that of the sum of squares.
     """
     model = arms([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     risk = Constraint(rewards.Quadratic([0.0, 0.0]), 1 - 1 / 16, "risk")
-    best = eq.solve(model, Constrained(Linear([1.0, 1.0]), [risk], price=9.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 1.0]), [risk], price=9.0), method=method)
     certified(best)
     assert best.outcomes == pytest.approx([0.25, 0.25], abs=1e-5)
     assert best.multipliers["risk"] == pytest.approx(4.0, abs=1e-4)
 
 
-def test_entropy_at_least_by_hand():
+def test_entropy_at_least_by_hand(method):
     """Two arms: max w_0 with H(w) / log 2 >= h binds; the multiplier is 1 / |dH/dw_0| along the simplex."""
     model = eq.models.bandit(2)
     h = rewards.Entropy(2, mu=1e-6)
-    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [Constraint(h, 0.75, "diverse")], price=9.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [Constraint(h, 0.75, "diverse")], price=9.0), method=method)
     certified(best)
     p = best.outcomes[0]
     assert p > 0.5
@@ -149,34 +158,36 @@ def test_entropy_at_least_by_hand():
     assert best.multipliers["diverse"] == pytest.approx(math.log(2) / math.log(p / (1 - p)), rel=1e-3)
 
 
-def test_a_concave_reward_with_a_floor_by_hand():
+def test_a_concave_reward_with_a_floor_by_hand(method):
     """max -(w_0 - 1)^2 / 2 - w_1^2 / 2 + 1 with w_1 >= 1/4 on the simplex: at (3/4, 1/4) with multiplier 1/2.
 
     Along the simplex the slope of w_1 there is -(1 - 3/4) - 1/4.
     """
     model = eq.models.bandit(2)
-    best = eq.solve(model, Constrained(rewards.Quadratic([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0))
+    best = eq.solve(
+        model, Constrained(rewards.Quadratic([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0), method=method
+    )
     certified(best)
     assert best.value == pytest.approx(1 - 1 / 16, abs=TIGHT)
     assert best.multipliers["floor"] == pytest.approx(0.5, abs=1e-5)
 
 
-def test_the_boundary():
+def test_the_boundary(method):
     """A floor that one policy alone meets: still solved, up to the tolerance."""
     model = eq.models.bandit(2)
-    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [at_least(1, 1.0, model)], price=2.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [at_least(1, 1.0, model)], price=2.0), method=method)
     assert best.status == "optimal"
     assert best.value == pytest.approx(0.0, abs=2e-6)
 
 
-def test_a_conflict_of_two_among_four():
+def test_a_conflict_of_two_among_four(method):
     """Shares of 0.6 and 0.5 of one day: 0.1 too much, 0.05 each if both give, 0.1 if one does."""
     model = eq.models.bandit(3)
     wishes = [
         at_least(0, 0.6, model, "a"), at_least(1, 0.5, model, "b"),
         at_most(2, 0.9, model, "c"), at_least(0, 0.1, model, "d"),
     ]  # fmt: skip
-    best = eq.solve(model, Constrained(Linear([0.0, 0.0, 1.0]), wishes, price=1.0))
+    best = eq.solve(model, Constrained(Linear([0.0, 0.0, 1.0]), wishes, price=1.0), method=method)
     conflict = refuted(best)
     assert conflict.names == ("a", "b")
     assert conflict.short_by == pytest.approx(0.05, abs=TIGHT)
@@ -188,33 +199,33 @@ def test_a_conflict_of_two_among_four():
     assert "infeasible: 'a' and 'b'" in repr(best)
 
 
-def test_a_conflict_of_one():
+def test_a_conflict_of_one(method):
     model = eq.models.riverswim(4)
     reach = eq.solve(model, Linear([1.0])).value
-    best = eq.solve(model, Constrained(Linear([1.0]), [at_least(0, 1.0, model, "all")], price=1.0))
+    best = eq.solve(model, Constrained(Linear([1.0]), [at_least(0, 1.0, model, "all")], price=1.0), method=method)
     conflict = refuted(best)
     assert conflict.names == ("all",)
     assert conflict.short_by == pytest.approx(1.0 - reach, abs=TIGHT)
     assert str(conflict).startswith("'all' cannot be met: it is missed by")
 
 
-def test_two_conflicts_give_one_that_is_irreducible():
+def test_two_conflicts_give_one_that_is_irreducible(method):
     """a with b, and c with d: one of the two pairs is named, not all four."""
     model = arms(np.eye(4))
     wishes = [at_least(k, 0.6, model, "abcd"[k]) for k in range(4)]
-    conflict = refuted(eq.solve(model, Constrained(Linear([1.0, 0, 0, 0]), wishes, price=1.0)))
+    conflict = refuted(eq.solve(model, Constrained(Linear([1.0, 0, 0, 0]), wishes, price=1.0), method=method))
     assert len(conflict.names) == 2
     assert conflict.short_by == pytest.approx(0.1, abs=TIGHT)
 
 
-def test_a_conflict_that_is_not_linear():
+def test_a_conflict_that_is_not_linear(method):
     """A sum of squares of at most 1/8 and an average of at least 0.3 each: |(0.3, 0.3)|^2 = 0.18."""
     model = arms([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     wishes = [
         Constraint(rewards.Quadratic([0.0, 0.0]), 1 - 1 / 16, "risk"),
         Constraint(rewards.BottomSum(2, 1), 0.3, "fair"),
     ]
-    best = eq.solve(model, Constrained(Linear([1.0, 1.0]), wishes, price=1.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 1.0]), wishes, price=1.0), method=method)
     conflict = refuted(best)
     assert set(conflict.names) == {"risk", "fair"}
     assert conflict.each_alone["fair"] == pytest.approx(0.05, abs=1e-4)  # (1/4, 1/4) is the most that the risk allows
@@ -224,11 +235,11 @@ def test_a_conflict_that_is_not_linear():
 @pytest.mark.parametrize(
     ("beyond", "status"), [(1e-4, "infeasible"), (1e-5, "infeasible"), (1e-9, None), (0.0, "optimal")]
 )
-def test_infeasible_by_very_little(beyond, status):
+def test_infeasible_by_very_little(beyond, status, method):
     """Beyond the tolerance it is refuted; within it either answer is right, and each is checked."""
     model = eq.models.bandit(2)
     wishes = [at_least(0, 0.5, model), at_least(1, 0.5 + beyond, model)]
-    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), wishes, price=1.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), wishes, price=1.0), method=method)
     if status is not None:
         assert best.status == status
     if best.status == "infeasible":
@@ -237,14 +248,14 @@ def test_infeasible_by_very_little(beyond, status):
         certified(best)
 
 
-def test_no_multiplier_is_no_silent_error():
+def test_no_multiplier_is_no_silent_error(method):
     """Max w_0 with -(w_0 - 1/2)^2 >= 0, up to a shift: no multiplier exists, and the answer may not be certified.
 
     Then it says so; or it is within the tolerance, by the constraint eased by half of it.
     """
     model = eq.models.bandit(2)
     point = Constraint(rewards.Quadratic([0.5, 0.5]), 1.0, "a point")
-    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [point], price=1.0))
+    best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [point], price=1.0), method=method)
     if best.status == "optimal":
         certified(best)
     else:
@@ -267,7 +278,7 @@ def functions(rng, K):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_agreement_with_a_direct_program(seed):
+def test_agreement_with_a_direct_program(seed, method):
     """Random worlds, rewards and constraints: the value and the verdict are those of the program written by hand."""
     rng = np.random.default_rng(seed)
     K = int(rng.integers(2, 5))
@@ -278,7 +289,7 @@ def test_agreement_with_a_direct_program(seed):
     middle = model.means.T @ eq.solve(model, rewards.Quadratic(rng.random(K))).occupancy
     levels = [h.value(middle) + rng.uniform(-0.02, 0.02) for h in hs]
     goal = Constrained(g, [Constraint(h, level) for h, level in zip(hs, levels, strict=True)], price=1.0)
-    best = eq.solve(model, goal)
+    best = eq.solve(model, goal, method=method)
     x = cvxpy.Variable(model.n_pairs, nonneg=True)
     w = model.means.T @ x
     limits = [h.concave_expression(w) >= level for h, level in zip(hs, levels, strict=True)]
@@ -296,13 +307,13 @@ def test_agreement_with_a_direct_program(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_agreement_with_budgets(seed):
+def test_agreement_with_budgets(seed, method):
     model = eq.models.bidding() if seed == 0 else eq.models.garnet(5, 3, 3, 3, seed=seed)
     K = model.n_outcomes
     least = [-eq.solve(model, Linear(-np.eye(K)[k])).value for k in range(1, K)]
     b = float(np.clip(max(least) + 0.1, 0.05, 0.95))
     goal = Constrained(Linear(np.eye(K)[0]), [at_most(k, b, model) for k in range(1, K)], price=1.0)
-    best = eq.solve(model, goal)
+    best = eq.solve(model, goal, method=method)
     try:
         budget = eq.solve_knapsack(model, b)
     except SolverError as error:
@@ -314,7 +325,7 @@ def test_agreement_with_budgets(seed):
     assert sum(best.multipliers.values()) * b + best.gain == pytest.approx(budget.dual_value, abs=TIGHT)
 
 
-def test_functions_without_an_expression():
+def test_functions_without_an_expression(method):
     """Cutting planes, for a reward and a constraint of one's own."""
     own = rewards.Custom(
         2,
@@ -329,12 +340,12 @@ def test_functions_without_an_expression():
     risk = rewards.Custom(
         2, lambda w: 1 - 0.5 * np.sum(w**2), lambda w: -w, norm=2, lipschitz=2.0, smoothness=1.0, compiled=False
     )
-    best = eq.solve(model, Constrained(own, [Constraint(risk, 1 - 1 / 16, "risk")], price=1.0))
-    assert best.solver == "cutting planes"
+    best = eq.solve(model, Constrained(own, [Constraint(risk, 1 - 1 / 16, "risk")], price=1.0), method=method)
+    assert best.solver == {"program": "cutting planes", "columns": "columns"}[method]
     certified(best)
     assert best.outcomes == pytest.approx([0.25, 0.25], abs=1e-3)
     assert best.multipliers["risk"] == pytest.approx(1.0, abs=1e-2)  # 1/2 - 1/4 = lambda / 4
-    refuted(eq.solve(model, Constrained(own, [Constraint(risk, 1.1, "risk")], price=1.0)))
+    refuted(eq.solve(model, Constrained(own, [Constraint(risk, 1.1, "risk")], price=1.0), method=method))
 
 
 def test_an_exact_penalty_and_a_smoothed_one():

@@ -12,11 +12,12 @@ from scipy.sparse import csr_array
 from equipoise import models
 from equipoise.errors import SolverError
 from equipoise.models import Model
-from equipoise.offline import gains
+from equipoise.offline import gains, solve
 from equipoise.offline.chains import factorised_distribution, stationary_distribution
 from equipoise.offline.evaluation import discounted_values, factorisation_work, moves_of
 from equipoise.offline.gains import GainSearch, columns_of
 from equipoise.offline.program import flow_matrix
+from equipoise.rewards import Linear
 
 WORLDS = {
     "bandit": models.bandit(3),
@@ -175,3 +176,60 @@ def test_what_a_factorisation_costs() -> None:
     costs = [factorisation_work(moves_of(model, model.first_pair[:-1] + 1).chain()) for model in (line, thick)]
     assert costs[0] <= 500.0
     assert costs[1] > 1e6
+
+
+def collecting(side: int, items: int) -> Model:
+    """A grid without chance where things lie about, each to be had once before the goal takes one back to the start.
+
+    The state is the cell and what is left: there are many ways that are all but as good as each other.
+    """
+    rng = np.random.default_rng(1)
+    places, kinds = 1 + rng.choice(side * side - 2, items, replace=False), rng.integers(0, 3, items)
+    n_states = side * side << items
+    target, means = np.empty((n_states, 4), np.int64), np.zeros((n_states, 4, 3))
+    for state in range(n_states):
+        cell, had = state >> items, state & ((1 << items) - 1)
+        for action, (down, right) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
+            row, column = cell // side + down, cell % side + right
+            there = row * side + column if 0 <= row < side and 0 <= column < side else cell
+            after = had
+            for i in np.flatnonzero(places == there):
+                after |= 1 << int(i)
+                means[state, action, kinds[i]] += float(not had >> int(i) & 1)
+            target[state, action] = 0 if there == side * side - 1 else (there << items) | after
+    reached, front = np.zeros(n_states, np.bool_), np.array([0])
+    while front.size:
+        reached[front] = True
+        front = np.unique(target[front])
+        front = front[~reached[front]]
+    kept = np.flatnonzero(reached)
+    new = np.full(n_states, -1)
+    new[kept] = np.arange(kept.size)
+    p = csr_array((np.ones(4 * kept.size), new[target[kept]].ravel(), np.arange(4 * kept.size + 1)))
+    return Model.from_sparse(4 * np.arange(kept.size + 1), p, means[kept].reshape(-1, 3), noise="none")
+
+
+def test_a_world_without_chance_and_with_many_ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweeps go on changing the policy; it is evaluated all the same: its transitions are certain, so that is cheap."""
+    model = collecting(5, 6)
+    monkeypatch.setattr(gains, "_PATIENCE", 1e4)
+    search = GainSearch(model)
+    scores = np.ascontiguousarray(model.means.sum(axis=1))
+    found = search.best(scores, 1e-9)
+    assert found.upper - found.lower <= 1e-9
+    assert search.evaluations > 0
+    assert solve(model, Linear([1.0, 1.0, 1.0]), method="program").value == pytest.approx(found.upper, abs=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_trees_cost_nothing(n: int) -> None:
+    """Trees cost nothing, a cycle a little, and what is dense the square of the size for each row."""
+    rng = np.random.default_rng(n)
+    tree = csr_array((np.ones(n), (np.arange(n), [int(rng.integers(0, max(1, s))) for s in range(n)])), shape=(n, n))
+    assert factorisation_work(tree) == n
+    ring = csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
+    assert factorisation_work(ring) <= 5 * n
+    dense = csr_array(np.full((min(n, 100), min(n, 100)), 1.0))
+    size = dense.shape[0]
+    if size > 2:
+        assert factorisation_work(dense) >= size**3 / 6

@@ -9,7 +9,7 @@ from equipoise import models, rewards
 from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models import Model
 from equipoise.offline import solve, solve_knapsack
-from equipoise.offline.knapsack import _checked
+from equipoise.offline.knapsack import _checked, _Claim
 
 
 def with_null(seed: int, n_states: int = 8, resources: int = 2) -> Model:
@@ -67,11 +67,11 @@ def test_part_two_of_the_claim_and_the_surrogate(seed: int) -> None:
 def test_a_wrong_claim_is_rejected() -> None:
     model = Model.from_arrays([[[1.0], [1.0]]], [[[0.9, 0.8], [0.5, 0.2]]])
     b, zero = np.array([0.5]), np.zeros(1)
-    over = _checked(model, b, np.array([1.0, 0.0]), np.array([2 / 3]), zero, 1e-6, 0.0)
+    over = _checked(model, b, _Claim(np.array([1.0, 0.0]), np.array([2 / 3]), zero, "me"), 1e-6, 0.0)
     assert "exceeded by 0.3" in over.status
-    timid = _checked(model, b, np.array([0.0, 1.0]), np.array([2 / 3]), zero, 1e-6, 0.0)
+    timid = _checked(model, b, _Claim(np.array([0.0, 1.0]), np.array([2 / 3]), zero, "me"), 1e-6, 0.0)
     assert timid.status.startswith("gap 0.2")
-    dear = _checked(model, b, np.array([0.5, 0.5]), np.array([2.0]), zero, 1e-6, 0.0)
+    dear = _checked(model, b, _Claim(np.array([0.5, 0.5]), np.array([2.0]), zero, "me"), 1e-6, 0.0)
     assert dear.status.startswith("gap")
 
 

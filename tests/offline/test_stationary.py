@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from equipoise.models import Model
 from equipoise.offline import best_stationary, solve
 from equipoise.offline.chains import chain_of, long_run, recurrent_classes, stationary_distribution
 from equipoise.offline.program import flow_matrix
+from equipoise.offline.stationary import _support
 from equipoise.rewards import Reward
 
 
@@ -149,3 +151,13 @@ def test_chains() -> None:
         assert pi[-1] == pytest.approx(3 / 7)
         assert pi[5:-5] / pi[4:-6] == pytest.approx(np.full(n - 10, 7.0)) if n == 60 else True
     assert stationary_distribution(chain_of(models.ring(5), np.ones(5))) == pytest.approx([0.2] * 5)
+
+
+def test_a_support_whose_parts_are_all_but_cut_off() -> None:
+    """On a large grid the optimum stays at the goals and hardly ever walks: its classes are counted all the same."""
+    model, reward = models.grid(60, 60, goals=[(0, 59), (59, 0), (59, 59)]), rewards.Quadratic([0.5, 0.7, 0.9])
+    best = solve(model, reward, method="columns")
+    classes, _ = _support(model, reward, best, 1e-6)
+    assert classes >= 1
+    broken = replace(best, value=best.value + 1e-3)  # a value that no support explains
+    assert _support(model, reward, broken, 1e-6) == (0, False)

@@ -8,10 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import equipoise as eq
+from equipoise._compile import kernel
 from equipoise.confidence.region import Region
 from equipoise.planning import extended_value_iteration
 from equipoise.planning.evi import Workspace, workspace
-from equipoise.planning.kernels import inner_maximum, optimistic_rewards, rank_states
+from equipoise.planning.kernels import inner_maximum, iterate, optimistic_rewards, rank_states, sweep
 from tests.reference import planner as dense
 
 EXACT = 1e-12
@@ -47,7 +48,7 @@ def random_region(rng: np.random.Generator, n_states: int, n_pairs: int) -> tupl
 
 
 def ranked(u: np.ndarray) -> Workspace:
-    work = workspace(u.size)
+    work = workspace(u.size, 1)
     work.order[:] = np.arange(u.size)
     rank_states(u, work)
     return work
@@ -236,3 +237,43 @@ def test_bad_input(change, message):
     arguments = {"reward": [1.0, 0.0], "tolerance": 0.1, "relaxation": 0.5} | change
     with pytest.raises(eq.EquipoiseError, match=message):
         extended_value_iteration(model.first_pair, singletons(model), **arguments)
+
+
+@kernel
+def whole_sweep(first_pair, region, reward, u, policy, work):
+    """One in which nothing is known of any pair beforehand."""
+    sweep(None, first_pair, region, reward, u, policy, work, np.inf)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    n_states=st.integers(2, 30),
+    ties=st.booleans(),
+    relaxation=st.sampled_from([1.0, 0.9, 0.5]),
+)
+def test_what_is_passed_over_changes_no_bit(seed, n_states, ties, relaxation):
+    """A plan equals sweeps in which every pair is worked out, whatever its bound says."""
+    rng = np.random.default_rng(seed)
+    n_actions = rng.integers(1, 6, n_states)
+    first_pair = np.concatenate([[0], np.cumsum(n_actions)]).astype(np.int64)
+    region, _, _ = random_region(rng, n_states, int(first_pair[-1]))
+    reward = rng.integers(0, 3, first_pair[-1]) / 2.0 if ties else rng.random(first_pair[-1])
+    start = np.zeros(n_states) if rng.random() < 0.5 else rng.random(n_states) * 5
+    start -= start.min()
+    u, policy, work = start.copy(), np.zeros(n_states, np.int64), workspace(n_states, int(first_pair[-1]))
+    work.order[:] = np.arange(n_states)
+    own = Region._make(np.array(part) for part in region)
+    sweeps = int(rng.integers(2, 40))
+    for count in range(sweeps):
+        whole_sweep(first_pair, own, reward, u, policy, work)
+        if count < sweeps - 1:
+            u += relaxation * (work.u_next - u)
+            u -= u.min()
+    again = Region._make(np.array(part) for part in region)
+    v, chosen, buffers = start.copy(), rng.integers(0, n_actions), workspace(n_states, int(first_pair[-1]))
+    iterate(None, first_pair, again, reward, -1.0, sweeps, relaxation, v, chosen, buffers, sweeps)
+    assert np.array_equal(u, v)
+    assert np.array_equal(policy, chosen)
+    assert np.array_equal(work.u_next, buffers.u_next)
+    assert buffers.certificate["gain"][0] == (work.u_next - u).max()

@@ -26,10 +26,10 @@ def known(model: eq.Model) -> Region:
 
 def leaping(model_pairs: np.ndarray, region: Region, reward: np.ndarray, tolerance: float, relaxation: float = 0.5):
     n = model_pairs.size - 1
-    u, policy, work = np.zeros(n), np.zeros(n, np.int64), workspace(n)
+    u, policy, work = np.zeros(n), np.zeros(n, np.int64), workspace(n, int(model_pairs[-1]))
     own = Region._make(np.array(part) for part in region)
     reached = iterate_with_leaps(
-        None, np.array(model_pairs), own, reward, tolerance, 10**6, relaxation, u, policy, work
+        None, np.array(model_pairs), own, reward, tolerance, 10**6, relaxation, u, policy, work, 10**6
     )
     gain, span, sweeps = work.certificate[0].item()
     return reached, u, policy, gain, span, sweeps

@@ -47,3 +47,20 @@ def test_the_chain_is_the_one_of_the_last_sweep(rule, seed):
     assert swept.min() >= plan.gain - 2e-9
     assert believed.share @ rows == pytest.approx(believed.share, abs=1e-10)
     assert float(-theta @ believed.column) == pytest.approx(plan.gain, abs=1e-8)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_a_large_world_and_few_visits(rule):
+    """Most pairs were never seen: their mass goes where u is largest, and rows stay short."""
+    model = eq.models.garnet(3000, 2, 3, n_outcomes=2, seed=1)
+    agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.7, 0.7]), confidence=rule)
+    eq.simulate(model, agent, 6000, progress=False)
+    region = region_of(rule, model.space, agent.machine.counts, agent.t, 0.05)
+    theta = np.array([-0.5, 0.5])
+    rewards = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1)
+    plan = extended_value_iteration(model.first_pair, region, rewards, 1e-9, relaxation=0.9)
+    believed = response(model.first_pair, region, theta, plan.bias, plan.policy)
+    swept = rewards[believed.pairs] + believed.chain @ plan.bias - plan.bias
+    assert swept.max() - swept.min() <= 2e-9
+    assert believed.chain.sum(axis=1) == pytest.approx(np.ones(3000), abs=1e-12)
+    assert believed.chain.T @ believed.share == pytest.approx(believed.share, abs=1e-10)

@@ -86,11 +86,11 @@ CASES: dict[str, Case] = {
     "formula-log": Case(lambda: rewards.Expression("sum(log(w + 0.05)) / 4", 4)),
     "formula-entropy": Case(lambda: rewards.Expression("sum(entr(w + 0.1))", 2, 1.0)),
     "formula-distance": Case(lambda: rewards.Expression("-norm1(w - [0.25, 0.5])", 2, math.inf)),
+    "formula-order": Case(lambda: rewards.Expression("3 * sum_smallest(w, 2) - 1", 4)),
     "formula-one": Case(lambda: rewards.Expression("min(hstack([w[0], 0.5])) + sqrt(w[0] + 0.01)", 1)),
 }
 
 SMOOTH = [name for name, case in CASES.items() if case.make().smoothness is not None]
-SHARPLY_SMOOTH = [name for name in SMOOTH if not name.startswith("within")]  # its beta is that of all of [0,1]^K
 
 
 def points(n: int, low: float = 0.0, high: float = 1.0) -> st.SearchStrategy[np.ndarray]:

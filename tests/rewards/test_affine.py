@@ -196,3 +196,26 @@ def test_shares_of_the_department():
 def test_bad_input(make, complaint):
     with pytest.raises(RewardError, match=complaint):
         make()
+
+
+@pytest.mark.parametrize(
+    "inner", [rewards.BottomSum(2, kappa=1), rewards.TargetSquared([0.75, 0.5]), rewards.Entropy(2, mu=0.1)]
+)
+def test_outcomes_that_are_only_picked_have_the_conjugate_of_the_inner_reward(inner):
+    picking = inner.of([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0]], [1.0, 0.0])  # 1 - w[2], and w[1]
+    assert picking.exact_conjugate
+    for theta in np.random.default_rng(0).normal(size=(50, 3)):
+        known = inner.conjugate([-theta[2], theta[1]]) + theta[2] + max(0.0, theta[0])
+        assert picking.conjugate(theta) == pytest.approx(known, abs=1e-12)
+
+
+def test_what_is_scaled_added_or_picked_twice_is_iterated_for():
+    inner = rewards.TargetSquared([0.75, 0.5])
+    for matrix, offset in (
+        ([[0.5, 0.0], [0.0, 1.0]], [0.0, 0.0]),
+        ([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0]),
+        ([[0.5, 0.5], [0.0, 1.0]], [0.0, 0.0]),
+        ([[1.0, 0.0], [0.0, 1.0]], [0.25, 0.0]),
+    ):
+        assert not inner.of(matrix, offset).exact_conjugate
+    assert not custom().of(np.eye(2)).exact_conjugate

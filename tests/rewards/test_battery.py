@@ -17,7 +17,7 @@ from equipoise.rewards import Reward
 from equipoise.rewards.norms import dual, length
 from equipoise.testing import REWARD_CLAUSES
 from equipoise.testing.reward import Sampling
-from tests.rewards.members import CASES, SHARPLY_SMOOTH, SMOOTH, grid, missing, points, vertices
+from tests.rewards.members import CASES, SMOOTH, grid, missing, points, vertices
 
 EXACT = Sampling(samples=600, slack=1e-12)  # for formulas written out; iterations need more slack
 quick = settings(max_examples=25, deadline=None)
@@ -106,7 +106,7 @@ def test_lipschitz_constant_is_attained(name: str):
     assert steepest == pytest.approx(reward.lipschitz, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", SHARPLY_SMOOTH)
+@pytest.mark.parametrize("name", SMOOTH)
 def test_smoothness_constant_is_attained(name: str):
     smooth, h = CASES[name].make(), 1e-7
     fastest = max(

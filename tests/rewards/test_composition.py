@@ -301,3 +301,19 @@ def test_nothing_is_lost_of_a_failure():
 def test_bad_input(make, complaint):
     with pytest.raises(RewardError, match=complaint):
         make()
+
+
+@pytest.mark.parametrize(
+    ("reward", "beta"),
+    [
+        (rewards.ProportionalFairness(2, 0.01), 1 / (2 * math.log(101) * 0.21**2)),
+        (rewards.CrossEntropy([0.25, 0.75], mu=0.01), 0.75 / (math.log(101) * 0.21**2)),
+        (rewards.RelativeEntropy([0.25, 0.75], mu=0.01), 1 / (math.log(2) * 0.21)),
+        (rewards.Entropy(2, mu=0.01), 0.22 / (math.log(2) * 0.21**2)),
+        (rewards.Expression("sum(log(w + 0.01))", 2), 1 / 0.21**2),
+        (rewards.Quadratic([0.25, 0.75]), 1.0),
+    ],
+)
+def test_within_a_box_curvature_is_that_of_the_box(reward, beta):
+    assert reward.within([0.2, 0.2], [1.0, 0.9]).smoothness == pytest.approx(beta, rel=1e-12)
+    assert reward.within([0.0, 0.0], [1.0, 1.0]).smoothness == pytest.approx(reward.smoothness, rel=1e-12)

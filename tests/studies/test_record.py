@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import polars as pl
 import pytest
@@ -82,6 +84,28 @@ def test_no_damage_goes_unseen(content, data):
     assert record.table.equals(sound.table, null_equal=True)
     assert record.table.schema == sound.table.schema
     assert record.about == sound.about
+
+
+def test_damage_is_seen_before_a_reader_of_parquet_looks(content, monkeypatch):
+    """Which may end the process over it."""
+    monkeypatch.setattr(pl, "read_parquet_metadata", pytest.fail)
+    for place in (10, len(content) // 2, len(content) - 6):
+        damaged = bytearray(content)
+        damaged[place] ^= 64
+        with pytest.raises(FileError, match="checksum"):
+            decoded(bytes(damaged))
+
+
+def test_a_file_of_before_has_no_seal(content):
+    table, about = decoded(content).table, decoded(content).about
+    buffer, sealed = io.BytesIO(), pl.read_parquet_metadata(io.BytesIO(content))
+    table.write_parquet(buffer, metadata={key: sealed[key] for key in ("equipoise", "sha256")})
+    assert decoded(buffer.getvalue()).about == about
+    table.with_columns(value=pl.lit(0.5)).write_parquet(
+        buffer := io.BytesIO(), metadata={key: sealed[key] for key in ("equipoise", "sha256")}
+    )
+    with pytest.raises(FileError, match="checksum"):
+        decoded(buffer.getvalue())
 
 
 def test_other_files_are_refused(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.errors import ContractError
-from equipoise.models.space import sealed
+from equipoise.models.rows import sealed
 from equipoise.testing import MODEL_CLAUSES, check_model
 
 pytestmark = pytest.mark.slow
@@ -95,9 +95,11 @@ BROKEN = {
         "state 0, action 0: its transitions are not those of its branches",
     ),
     "other means": (
-        with_part("means", lambda v: v * 0.99), "has_proper_laws", "its mean outcomes are not those of its branches",
+        with_part("mean_rows", lambda v: v * 0.99),
+        "has_proper_laws",
+        "its mean outcomes are not those of its branches",
     ),
-    "outside": (with_part("means", lambda v: v + 1.0), "has_proper_laws", "do not lie in"),
+    "outside": (with_part("mean_rows", lambda v: v + 1.0), "has_proper_laws", "do not lie in"),
     "cut in two": (
         lambda: eq.Model.from_arrays([[[1, 0]], [[1, 0]]], [[[0]], [[0]]], labels=eq.Labels(states=["a", "b"])),
         "is_communicating", r'from state 0 \("a"\) no policy reaches state 1 \("b"\)',
@@ -107,7 +109,9 @@ BROKEN = {
         "came next .* times of 2000",
     ),
     "paid wrongly": (
-        with_part("rows", lambda rows: 0.8 * rows), "is_sampled_as_it_is", "outcome 0: its average over 2000 draws is",
+        with_part("outcome_rows", lambda rows: 0.8 * rows),
+        "is_sampled_as_it_is",
+        "outcome 0: its average over 2000 draws is",
     ),
     "labels for no file": (
         eq.Model.from_arrays([[[1.0]]], [[[0.5]]], labels=eq.Labels(states=[Fleeting()])), "is_the_same_elsewhere",

@@ -2,29 +2,37 @@
 
 That an observation is all there is to the state is an assumption, and so is that a snapshot is all there is to the
 environment. One walk is taken without snapshots, with random generators of its own: every step must have a positive
-probability. Another goes from snapshot to snapshot, and compares the whole law of every action it takes with the one
-that was found, at whatever hidden state it has come to.
+probability, and come as often as that says. Another goes from snapshot to snapshot, and compares the whole law of every
+action it takes with the one that was found, at whatever hidden state it has come to.
+
+How often is often enough. Of n draws of an event with probability p, c come with a probability of at most
+exp(-n kl(c/n, p)) on either side (Chernoff), kl the relative entropy of two coins. Over all n up to the length of the
+walk, and all events, a law that is true is refused with a chance below `_FALSE_ALARM`.
 
 Both flags at once, where the law that was found goes on, are taken for a limit of time: the walk begins again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Final
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
+from scipy.special import rel_entr
 
 from equipoise.adapters.laws import Event, Law, Laws
 from equipoise.adapters.running import SEED, Runner, Step
 from equipoise.errors import AdapterError
 
+_FALSE_ALARM: Final = 1e-9
 _EQUAL: Final = 1e-9  # two probabilities of one event
 _STATE: Final = "state=, a function of the observation and the environment that returns all that matters"
 
 
 def walk(runner: Runner, laws: Laws, steps: int) -> None:
-    """Take a random walk in the environment itself, and raise an error at a step that has no probability.
+    """Take a random walk in the environment itself, and raise an error at a step that has no probability, or another.
 
     Parameters
     ----------
@@ -37,18 +45,28 @@ def walk(runner: Runner, laws: Laws, steps: int) -> None:
     """
     rng, state = np.random.default_rng(SEED), runner.seed()
     begins = True
+    resets: Counter[Hashable] = Counter()
+    taken: dict[tuple[Hashable, int], Counter[Event]] = {}
     for _ in range(steps):
-        if begins and state not in laws.start:
-            raise AdapterError(f"reset: it led to {state!r}, which has no probability; {_lost(laws)}")
+        if begins:
+            if state not in laws.start:
+                raise AdapterError(f"reset: it led to {state!r}, which has no probability; {_lost(laws)}")
+            resets[state] += 1
         number = int(rng.integers(len(runner.actions)))
         step = runner.step(state, number)
         law = laws.events[state][number]
-        if step.event not in law and not (step.both and _as_an_end(step) in law):
+        event = _as_found(step, law)
+        if event not in law:
             raise AdapterError(
-                f"{runner.where(state, number)}: it led to {step.event}, which has no probability; {_lost(laws)}"
+                f"{runner.where(state, number)}: it led to {event}, which has no probability; {_lost(laws)}"
             )
+        taken.setdefault((state, number), Counter())[event] += 1
         begins = step.event.ended or step.both
         state = runner.reset() if begins else step.event.state
+    many = steps * (len(laws.start) + sum(len(law) for row in laws.events.values() for law in row))
+    for (s, a), counts in taken.items():
+        _check_frequencies(counts, laws.events[s][a], many, runner.where(s, a), laws)
+    _check_frequencies(resets, laws.start, many, "reset", laws)
 
 
 def compare(runner: Runner, laws: Laws, steps: int) -> None:
@@ -92,7 +110,7 @@ def check_law(runner: Runner, law: Law, runs: Sequence[tuple[float, Step]], stat
     """
     found: dict[Event, float] = {}
     for p, step in runs:
-        event = _as_an_end(step) if step.both and step.event not in law else step.event
+        event = _as_found(step, law)
         found[event] = found.get(event, 0.0) + p
     for event in {**law, **found}:
         if abs(law.get(event, 0.0) - found.get(event, 0.0)) > _EQUAL:
@@ -103,8 +121,21 @@ def check_law(runner: Runner, law: Law, runs: Sequence[tuple[float, Step]], stat
             )
 
 
-def _as_an_end(step: Step) -> Event:
-    return Event(None, step.event.reward, True)
+def _as_found(step: Step, law: Law) -> Event:
+    """What a step is in a law: with both flags set, that it went on, or else an end."""
+    return Event(None, step.event.reward, True) if step.both and step.event not in law else step.event
+
+
+def _check_frequencies(counts: Counter[Any], law: Mapping[Any, float], many: int, where: str, laws: Laws) -> None:
+    """Raise an error if something came more often, or less, than its probability has it; `many`: of how many looks."""
+    n = counts.total()
+    for event, p in law.items() if n else ():
+        share = counts[event] / n
+        apart = float(rel_entr(share, p) + rel_entr(1.0 - share, max(0.0, 1.0 - p)))
+        if n * apart > math.log(2.0 * many / _FALSE_ALARM):
+            raise AdapterError(
+                f"{where}: {event} came {counts[event]} times of {n}, and its probability is {p:g}; {_lost(laws)}"
+            )
 
 
 def _drawn(weights: Sequence[float], rng: np.random.Generator) -> int:

@@ -9,16 +9,15 @@ by its name.
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from equipoise.adapters.forks import Forks, Uniform
+from equipoise.adapters.forks import WAY_OUT, Forks, Uniform, UnlistedDrawError
 from equipoise.errors import AdapterError
-
-_WAY_OUT: Final = "draw by random() < p, integers or choice, or run the environment itself with eq.adapters.drive"
 
 _NO_DRAWS: Final = ("getstate", "setstate", "get_state", "set_state")
 
@@ -52,7 +51,7 @@ class _Forking:
 
     def _refuse_unless(self, fine: bool, name: str, what: str) -> None:
         if not fine:
-            raise AdapterError(f"{self.called}.{name}: {what} cannot be enumerated; {_WAY_OUT}")
+            raise UnlistedDrawError(f"{self.called}.{name}", f"{what} cannot be enumerated; {WAY_OUT}")
 
     def _uniform(self, name: str, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         draw = f"{self.called}.{name}"
@@ -76,6 +75,14 @@ class _Forking:
         except TypeError:  # not hashable: each is an answer of its own
             return values[self._forks.choose(odds)]
         return list(total)[self._forks.choose(list(total.values()))]
+
+    def _binomial(self, n: Any, p: Any, size: Any, dtype: Any) -> Any:
+        """How many of n tries succeed, by the law of that number."""
+        self._refuse_unless(np.ndim(n) == 0 and np.ndim(p) == 0, "binomial", "with several n or p")
+        if not (n >= 0 and 0.0 <= p <= 1.0):
+            raise ValueError("n < 0, or p not in [0, 1]")
+        law = [math.comb(n, k) * p**k * (1.0 - p) ** (n - k) for k in range(int(n) + 1)]
+        return _filled(size, lambda: self._forks.choose(law), dtype)
 
     def _order(self, n: int) -> list[int]:
         """One of the orders of n things."""
@@ -134,6 +141,9 @@ class ForkingGenerator(_Forking):
         self._refuse_unless(axis == 0 and shuffle is True, "choice", "with axis or shuffle")
         return self._choice(a, size, replace, p)
 
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        return self._binomial(n, p, size, np.int64)
+
     def permutation(self, x: Any, axis: int = 0) -> Any:
         self._refuse_unless(axis == 0, "permutation", "with axis")
         return self._permutation(x)
@@ -167,6 +177,9 @@ class ForkingState(_Forking):
 
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
         return self._choice(a, size, replace, p)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        return self._binomial(n, p, size, int)
 
     def permutation(self, x: Any) -> Any:
         return self._permutation(x)
@@ -272,7 +285,7 @@ class GlobalDraws:
         if _global_states() != self._states:
             raise AdapterError(
                 "the environment draws from a global generator in a way that cannot be followed, such as a function "
-                f"that it imported by name; {_WAY_OUT}"
+                f"that it imported by name; {WAY_OUT}"
             )
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.adapters.asking import answer, first_observation
 from equipoise.adapters.labelling import actions_of, plain
 from equipoise.adapters.laws import Ends, has_ended
 from equipoise.adapters.scaling import Scaling
 from equipoise.agents.base import Agent
-from equipoise.errors import AdapterError
+from equipoise.errors import AdapterError, EquipoiseError
 from equipoise.models.labels import Labels, texts
 from equipoise.models.space import Space
 
@@ -133,6 +134,7 @@ class Driver:
         self._actions, self._action_labels = actions_of(env.action_space)
         self.scaling = scaling
         self.numbers: dict[Hashable, int] = {}
+        self._labels: list[Hashable] = []
         self.log = StepLog(len(scaling.names))
         self.resets = 0
         self._env: Any = None
@@ -141,7 +143,8 @@ class Driver:
         if isinstance(agent, Agent):
             self._check(agent)
             self._made, self._limit = agent, agent.space.n_states
-            self.numbers = {label: s for s, label in enumerate(agent.space.labels.states or ())}
+            self._labels = list(agent.space.labels.states or ())
+            self.numbers = {label: s for s, label in enumerate(self._labels)}
         elif callable(agent):
             self._maker, self._limit = agent, limit
         else:
@@ -164,7 +167,7 @@ class Driver:
 
     def frame(self) -> polars.DataFrame:
         """The log, with labels."""
-        return self.log.frame(self.scaling.names, list(self.numbers), self._action_labels)
+        return self.log.frame(self.scaling.names, self._labels, self._action_labels)
 
     def begin(self, env: gymnasium.Env[Any, Any], seed: int) -> None:
         """Reset the environment, unless it is the one that was driven before.
@@ -178,26 +181,27 @@ class Driver:
         """
         if self._env is not env:
             self._env = env
-            self._here = self._number(env.reset(seed=seed)[0])
+            self._here = self._number(first_observation(env, seed))
             self._place()
 
     def step(self) -> None:
         """Take a step."""
         agent, state = self.agent, self._here
         action = agent.act(state)
-        observation, reward, terminated, truncated, _ = self._env.step(self._actions[action])
+        where = f"state {self._labels[state]!r}, action {self._action_labels[action]!r}"
+        observation, reward, terminated, truncated, _ = answer(self._env, self._actions[action], where)
         ended = has_ended(terminated, truncated, self._ends)
         outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
         if ended:
             self.resets += 1
-            observation = self._env.reset()[0]
+            observation = first_observation(self._env)
         after = self._number(observation)
         self.log.add(state, action, outcomes, after)
         self._here = after
         if after < agent.space.n_states:
             agent.observe(outcomes, after)
         if (truncated or terminated) and not ended:
-            self._here = self._number(self._env.reset()[0])
+            self._here = self._number(first_observation(self._env))
         self._place()
 
     def _place(self) -> None:
@@ -205,9 +209,16 @@ class Driver:
         if self._made is None or self._here >= self._made.space.n_states:
             assert self._maker is not None
             count = len(self.numbers)
-            labels = Labels(list(self.numbers), self._action_labels, self.scaling.names)
+            labels = Labels(self._labels, self._action_labels, self.scaling.names)
             space = Space([len(self._actions)] * count, len(self.scaling.names), start=self._here, labels=labels)
-            self._made = self._maker(space)
+            try:
+                self._made = self._maker(space)
+            except EquipoiseError:
+                raise
+            except Exception as error:
+                raise AdapterError(
+                    f"agent: the function, which is given a space, raised {type(error).__name__}: {error}"
+                ) from error
             if not isinstance(self._made, Agent) or self._made.space != space:
                 raise AdapterError("agent: the function must return an agent that is made for the space it is given")
             if self.log.steps:
@@ -221,9 +232,11 @@ class Driver:
             if self._maker is None and self.agent.space.labels.states is not None:
                 raise AdapterError(f"state {label!r}: the agent's space has labels for its states, and this is none")
             if len(self.numbers) == self._limit:
-                way_out = "a function that makes agents grows with the states" if self._maker is None else "give limit="
+                grows = "a function that makes agents grows with the states"
+                way_out = grows if self._maker is None else "give limit=, or state="
                 raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")
             self.numbers[label] = len(self.numbers)
+            self._labels.append(label)
         return self.numbers[label]
 
     def _check(self, agent: Agent) -> None:

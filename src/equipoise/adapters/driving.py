@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -47,7 +47,7 @@ MakesAgent = Callable[[Space], Agent]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drive:
     """What an agent did in an environment.
 
@@ -92,14 +92,14 @@ class Drive:
     outcomes: NDArray[np.float64]
     values: NDArray[np.float64]
     certified: NDArray[np.float64]
-    states: tuple[Hashable, ...] = field(repr=False)
+    states: tuple[Hashable, ...]
     resets: int
     status: str
     steps: int
     seconds: float
-    agent: Agent = field(repr=False)
+    agent: Agent
     scaling: Scaling
-    driver: Driver = field(repr=False)
+    driver: Driver
 
     @property
     def log(self) -> polars.DataFrame:
@@ -113,6 +113,10 @@ class Drive:
         columns: dict[str, Any] = {"t": self.t, "value": self.values, "certified": self.certified}
         columns |= dict(zip(self.scaling.names, self.outcomes.T, strict=True))
         return polars.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        last = f"t={self.t[-1]}, value={self.values[-1]:.6g}" if self.t.size else "no checkpoint"
+        return f"Drive({self.status}, {last}, {len(self.states)} states, {self.resets} resets, {self.seconds:.2f} s)"
 
 
 @final
@@ -165,9 +169,18 @@ def drive(
         How many steps to take.
     seed : int
         Of the environment, at its first reset.
-    outcomes, ranges, drop, episodes, state, ends
-        As for `explore`; a range that the environment does not declare must be given. Both flags at once are a
-        truncation, unless `ends` says otherwise.
+    outcomes : sequence of str, optional
+        As for `explore`.
+    ranges : mapping or sequence, optional
+        As for `explore`; a range that the environment does not declare must be given.
+    drop : sequence
+        As for `explore`.
+    episodes : bool
+        As for `explore`.
+    state : callable, optional
+        As for `explore`.
+    ends : callable, optional
+        As for `explore`. Both flags at once are a truncation, unless it says otherwise.
     limit : int
         How many states may be met, with a function that makes agents.
     checkpoints : increasing ints, optional
@@ -186,6 +199,10 @@ def drive(
     ------
     AdapterError
         When more states are met than there is room for, or something about the environment does not fit the agent.
+
+    See Also
+    --------
+    equipoise.simulate : With a model, a thousand times faster.
 
     Examples
     --------

@@ -15,7 +15,7 @@ import numpy as np
 from equipoise._progress import progress_display
 from equipoise.adapters.checking import check_law
 from equipoise.adapters.laws import Event, Law, Laws
-from equipoise.adapters.running import SEED, Runner
+from equipoise.adapters.running import NOT_FINITE, SEED, Runner
 from equipoise.adapters.snapshots import Snapshot
 from equipoise.errors import AdapterError
 
@@ -56,6 +56,7 @@ def _try(runner: Runner) -> None:
         step = runner.step(state, int(rng.integers(len(runner.actions))))
         state = runner.reset() if step.stopped else step.event.state
         runner.rewindable.changed()
+    runner.settle()
 
 
 def _searched(runner: Runner, limit: int, tell: Callable[[str], None]) -> Laws | None:
@@ -87,9 +88,12 @@ def _searched(runner: Runner, limit: int, tell: Callable[[str], None]) -> Laws |
             if state in others:
                 check_law(runner, law, list(runner.runs(state, number, others[state])), state, number)
         if len(known) > limit:
+            found = f"more than {limit} states were found, such as {list(waiting)[-1]!r}"
+            if not runner.finite:
+                raise AdapterError(f"{NOT_FINITE} ({found})")
             raise AdapterError(
-                f"more than {limit} states were found, such as {list(waiting)[-1]!r}; give a larger limit=, or state=, "
-                "a function of the observation and the environment that returns what matters"
+                f"{found}; give a larger limit=, or state=, a function of the observation and the environment that "
+                "returns what matters"
             )
         if (len(events) <= _LOOK_EVERY or len(events) % _LOOK_EVERY == 0) and runner.rewindable.changed():
             return None

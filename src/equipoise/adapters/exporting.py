@@ -42,6 +42,10 @@ def to_gymnasium(model: Model) -> ModelEnvironment:
     MissingExtraError
         When Gymnasium is not installed.
 
+    See Also
+    --------
+    equipoise.adapters.model_from : The way back.
+
     Examples
     --------
     >>> import equipoise as eq

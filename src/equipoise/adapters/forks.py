@@ -21,11 +21,30 @@ import numpy as np
 
 from equipoise.errors import AdapterError
 
+WAY_OUT: Final = "draw by random() < p, integers or choice, or run the environment itself with eq.adapters.drive"
+
 _ROUNDING: Final = 1e-12  # a smaller probability is what rounding left between two cumulative sums
 _RUNS: Final = 500_000  # of one step
 _DRAWS: Final = 1_000  # in one run
 
 T = TypeVar("T")
+
+
+@final
+class UnlistedDrawError(AdapterError):
+    """A draw whose answers cannot all be followed.
+
+    Parameters
+    ----------
+    draw : str
+        Its name.
+    why : str
+        What is wrong with it.
+    """
+
+    def __init__(self, draw: str, why: str) -> None:
+        super().__init__(f"{draw}: {why}")
+        self.draw = draw
 
 
 @final
@@ -205,16 +224,17 @@ class Uniform:
     def __repr__(self) -> str:
         return f"Uniform({self._cell.name})"
 
-    def _refusal(self, how: str) -> AdapterError:
-        return AdapterError(
-            f"{self._cell.name}: a uniform number can be followed through comparisons, sums, products and int(), and "
-            f"here it {how}"
+    def _refusal(self, how: str) -> UnlistedDrawError:
+        return UnlistedDrawError(
+            self._cell.name,
+            "a uniform number can be followed through comparisons, sums, products and int(), and "
+            f"here it {how}; {WAY_OUT}",
         )
 
 
 def _number(x: Any, name: str) -> float:
     if isinstance(x, Uniform) or not np.isscalar(x):
-        raise AdapterError(f"{name}: a uniform number is combined with {x!r}, which cannot be followed")
+        raise UnlistedDrawError(name, f"a uniform number is combined with {x!r}, which cannot be followed")
     return float(x)  # type: ignore[arg-type]
 
 

@@ -26,6 +26,7 @@ from equipoise.rewards.base import Reward
 VECTOR: Final = "vector_reward"  # in `info`, as MO-Gymnasium's LinearReward has it
 OUTCOMES: Final = "outcomes"
 THETA: Final = "theta_ref"
+_SHOWN: Final = "theta"  # in observations that are dictionaries
 
 ThetaPlace = int | str | None
 """Where an observation shows theta_ref: from which entry on, under which key, or nowhere."""
@@ -43,7 +44,7 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
     Parameters
     ----------
     env : gymnasium.Env
-        Its rewards are vectors, as MO-Gymnasium's are.
+        Its rewards are vectors, as MO-Gymnasium's are; a number is a vector of one.
     reward : Reward
         The concave g, to be maximised at the average of the outcomes over all steps.
     oracle : Oracle, optional
@@ -62,6 +63,11 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         theta, theta_ref, the drift, the average; `save` and `resume` keep them.
     scaling : Scaling
         How the outcomes stand for the environment's rewards.
+
+    See Also
+    --------
+    equipoise.agents.Steering : The procedure without an environment.
+    equipoise.adapters.DifferentialQ : A tabular learner for it.
 
     Examples
     --------
@@ -156,12 +162,12 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         self.steering.observe(outcomes)
         if not self._held:
             self.steering.turn()
-        more = {VECTOR: np.array(vector), OUTCOMES: outcomes, THETA: theta}
+        more = {VECTOR: np.atleast_1d(np.array(vector)), OUTCOMES: outcomes, THETA: theta}
         return observation, -float(theta @ outcomes), terminated, truncated, {**info, **more}
 
     def _checked(self, vector: Any) -> list[float]:
         try:
-            reward = np.asarray(vector, dtype=np.float64)
+            reward = np.atleast_1d(np.asarray(vector, dtype=np.float64))  # a single number is a vector of one
         except (TypeError, ValueError):
             raise AdapterError(f"reward: got {vector!r}; a vector of numbers is needed") from None
         if reward.shape != (self._size,):
@@ -188,7 +194,8 @@ class ThetaAwareObservation(gymnasium.ObservationWrapper):  # type: ignore[misc]
 
     theta_ref is shown as its direction, of length 1 (zero if it is zero): rewards that are multiples of each other have
     the same best policies. A vector of numbers has it appended; the number of a state is turned into a one-hot vector
-    first; any other observation, such as an image, becomes {"observation": ..., "theta": ...}.
+    first; a dictionary has the entry "theta" besides its own; any other observation, such as an image, becomes
+    {"observation": ..., "theta": ...}.
 
     Parameters
     ----------
@@ -216,14 +223,22 @@ class ThetaAwareObservation(gymnasium.ObservationWrapper):  # type: ignore[misc]
         elif isinstance(inner, spaces.Box) and len(inner.shape) == 1:
             low, high = np.append(inner.low, theta.low), np.append(inner.high, theta.high)
             self.observation_space = spaces.Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+        elif isinstance(inner, spaces.Dict):
+            if _SHOWN in inner.spaces:
+                raise AdapterError(
+                    f"env: its observations have an entry {_SHOWN!r} already; give that another name, with "
+                    "gymnasium.wrappers.TransformObservation"
+                )
+            self.observation_space = spaces.Dict({**inner.spaces, _SHOWN: theta})
         else:
-            self.observation_space = spaces.Dict({"observation": inner, "theta": theta})
+            self.observation_space = spaces.Dict({"observation": inner, _SHOWN: theta})
+        self._within = isinstance(inner, spaces.Dict)
 
     @property
     def theta_place(self) -> int | str:
         """Where its observations show theta_ref: from which entry on, or under which key."""
         if isinstance(self.observation_space, spaces.Dict):
-            return "theta"
+            return _SHOWN
         return int(self.observation_space.shape[0]) - self._steering.reward.n_outcomes
 
     def observation(self, observation: Any) -> Any:
@@ -236,7 +251,8 @@ class ThetaAwareObservation(gymnasium.ObservationWrapper):  # type: ignore[misc]
         """
         theta = direction(self._steering.theta_ref)
         if isinstance(self.observation_space, spaces.Dict):
-            return {"observation": observation, "theta": theta}
+            seen = observation if self._within else {"observation": observation}
+            return {**seen, _SHOWN: theta}
         if self._states:
             state = np.zeros(self._states, np.float32)
             state[int(observation) - self._first] = 1.0

@@ -121,6 +121,10 @@ def explore(
     MissingExtraError
         When Gymnasium is not installed.
 
+    See Also
+    --------
+    equipoise.adapters.model_from : The model alone.
+
     Examples
     --------
     >>> import mo_gymnasium, equipoise as eq
@@ -187,14 +191,43 @@ def model_from(
 
     Parameters
     ----------
-    env, outcomes, ranges, drop, episodes, state, ends, limit, check, progress
-        As for `explore`.
+    env : gymnasium.Env
+        As for `explore`, and so is all that follows.
+    outcomes : sequence of str, optional
+        Names for the components of the reward.
+    ranges : mapping or sequence, optional
+        What a component of the reward can be.
+    drop : sequence
+        Components of the reward to leave out.
+    episodes : bool
+        Whether to have the outcome "episode ended".
+    state : callable, optional
+        What the state is, where that is not the observation.
+    ends : callable, optional
+        Whether an episode has ended, where both flags are set at once.
+    limit : int
+        How many states may be found.
+    check : int
+        How many steps the law that was found is held against the environment.
+    progress : bool, optional
+        Whether to show how far the search is.
+
+    Returns
+    -------
+    Model
+        With labels for its states, actions and outcomes.
 
     Raises
     ------
     AdapterError
         When there is no exact model, or an assumption about the environment does not hold; it says which and what to
         do.
+
+    See Also
+    --------
+    equipoise.adapters.explore : And how the rewards were scaled.
+    equipoise.adapters.to_gymnasium : The way back.
+    equipoise.adapters.drive : Where there is no exact model.
 
     Examples
     --------

@@ -41,6 +41,27 @@ def plain(x: Any) -> Hashable:
     return x
 
 
+def continuous(space: Any) -> bool:
+    """Whether a space has real numbers in it, which no table can list.
+
+    Parameters
+    ----------
+    space : gymnasium.spaces.Space
+        The space of observations.
+
+    Examples
+    --------
+    >>> grid, plane = spaces.Box(0, 9, (2,), np.int64), spaces.Box(0, 9, (2,), np.float64)
+    >>> continuous(grid), continuous(plane), continuous(spaces.Dict(place=plane, full=spaces.Discrete(2)))
+    (False, True, True)
+    """
+    if isinstance(space, spaces.Dict):
+        return any(map(continuous, space.values()))
+    if isinstance(space, spaces.Tuple):
+        return any(map(continuous, space))
+    return isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating)
+
+
 def actions_of(space: Any) -> tuple[list[Any], list[Hashable]]:
     """All actions of a finite space: as an environment takes them, and as labels.
 

@@ -39,10 +39,10 @@ def published_laws(base: Any, actions: list[Hashable]) -> Laws | None:
         events[state] = []
         for action in actions:
             law: dict[Event, float] = {}
-            for p, after, reward, ended in table[state][action]:
-                event = Event(None if ended else int(after), (float(reward),), bool(ended))
+            for p, after, reward, ended in _rows(table, state, action):
+                event = Event(None if ended else after, (reward,), ended)
                 if p > 0.0:
-                    law[event] = law.get(event, 0.0) + float(p)
+                    law[event] = law.get(event, 0.0) + p
             if abs(sum(law.values()) - 1.0) > SUM_TOLERANCE:
                 raise AdapterError(f"P[{state}][{action}]: the probabilities sum to {sum(law.values())}")
             events[state].append(law)
@@ -50,3 +50,14 @@ def published_laws(base: Any, actions: list[Hashable]) -> Laws | None:
             known.update(new)
             waiting += dict.fromkeys(new)
     return Laws(actions, start, events)
+
+
+def _rows(table: Any, state: Hashable, action: Hashable) -> list[tuple[float, int, float, bool]]:
+    """What an environment publishes of a state and an action."""
+    try:
+        return [(float(p), int(after), float(reward), bool(ended)) for p, after, reward, ended in table[state][action]]
+    except (LookupError, TypeError, ValueError):
+        raise AdapterError(
+            f"P[{state}][{action}]: it must list (probability, next state, reward, terminated); have the environment "
+            "searched instead: state=lambda observation, env: observation"
+        ) from None

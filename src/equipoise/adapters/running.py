@@ -16,20 +16,25 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from functools import partial
 from typing import Any, Final, NamedTuple, final
 
 import gymnasium
 import numpy as np
 
+from equipoise.adapters.asking import answer, first_observation
 from equipoise.adapters.draws import GlobalDraws
-from equipoise.adapters.forks import Forks
-from equipoise.adapters.labelling import actions_of, plain
+from equipoise.adapters.forks import Forks, UnlistedDrawError
+from equipoise.adapters.labelling import actions_of, continuous, plain
 from equipoise.adapters.laws import Ends, Event, has_ended
 from equipoise.adapters.snapshots import Rewindable, Snapshot
-from equipoise.errors import AdapterError, EquipoiseError
+from equipoise.errors import AdapterError
 
 SEED: Final = 0  # of all walks
+NOT_FINITE: Final = (
+    "the observations are not finite, so there is no exact model: run an agent in the environment itself with "
+    "eq.adapters.drive(..., state=...), a function that makes them finite, or steer a learner that takes them as they "
+    "are with eq.adapters.GradientThreshold"
+)
 
 State = Callable[[Any, Any], Any]
 
@@ -76,12 +81,16 @@ class Runner:
         As labels.
     rewindable : Rewindable
         The environment, which can be put back.
+    finite : bool
+        Whether states can be listed: the observations have no real numbers, or `state` makes something of them.
     """
 
     def __init__(self, env: gymnasium.Env, state: State | None, ends: Ends | None) -> None:
         self._env, self._state, self._ends = env, state, ends
         self.actions, self.action_labels = actions_of(env.action_space)
         self.rewindable = Rewindable(env)
+        self.finite = state is not None or not continuous(env.observation_space)
+        self._whole = self.rewindable.snapshot()
         self._global_states = random.getstate(), np.random.get_state()  # noqa: NPY002
         self._forks = Forks()
         self._globals = GlobalDraws(self._forks)
@@ -96,13 +105,19 @@ class Runner:
 
     def seed(self) -> Hashable:
         """Begin with random generators of a fixed seed, at a start; returns the state."""
+        self.rewindable.unfork()
+        self.rewindable.restore(self._whole)
         random.seed(SEED)
         np.random.seed(SEED)  # noqa: NPY002
-        return self._label(self._asked("reset", partial(self.rewindable.top.reset, seed=SEED))[0])
+        return self._label(first_observation(self.rewindable.top, SEED))
+
+    def settle(self) -> None:
+        """Begin from here in future: with all that the environment makes when it first needs it, such as generators."""
+        self._whole = self.rewindable.snapshot()
 
     def reset(self) -> Hashable:
         """Begin an episode; returns the state."""
-        return self._label(self._asked("reset", self.rewindable.top.reset)[0])
+        return self._label(first_observation(self.rewindable.top))
 
     def step(self, state: Hashable, number: int) -> Step:
         """Take an action where the environment is.
@@ -114,8 +129,8 @@ class Runner:
         number : int
             Of the action.
         """
-        where, action = self.where(state, number), self.actions[number]
-        observation, reward, terminated, truncated, _ = self._asked(where, partial(self.rewindable.top.step, action))
+        where = self.where(state, number)
+        observation, reward, terminated, truncated, _ = answer(self.rewindable.top, self.actions[number], where)
         both = bool(terminated and truncated) and self._ends is None
         ended = has_ended(terminated, truncated, self._ends)
         vector = tuple(float(r) for r in np.ravel(reward))
@@ -191,6 +206,9 @@ class Runner:
 
         try:
             yield from self._forks.each(followed)
+        except UnlistedDrawError as error:
+            said = f"{where}: {error}" if self.finite else f"{NOT_FINITE} ({where} draws {error.draw})"
+            raise AdapterError(said) from error
         except AdapterError as error:
             if str(error).startswith(where):
                 raise
@@ -212,11 +230,3 @@ class Runner:
                 "that clips it to the space"
             )
         return plain(observation)
-
-    def _asked(self, where: str, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except EquipoiseError:
-            raise
-        except Exception as error:
-            raise AdapterError(f"{where}: the environment raised {type(error).__name__}: {error}") from error

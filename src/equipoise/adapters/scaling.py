@@ -243,4 +243,7 @@ def _pair(pair: Any, name: str) -> tuple[float, float]:
         low, high = pair
     except (TypeError, ValueError):
         raise AdapterError(f"{name}: got {pair!r}; two numbers are needed, (low, high)") from None
-    return real(low, name, error=AdapterError), real(high, name, error=AdapterError)
+    low, high = real(low, name, error=AdapterError), real(high, name, error=AdapterError)
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise AdapterError(f"{name}: got ({low:g}, {high:g}); two finite numbers are needed, the lower one first")
+    return low, high

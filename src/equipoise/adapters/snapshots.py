@@ -26,11 +26,11 @@ import gymnasium
 import numpy as np
 from gymnasium import wrappers
 
-from equipoise.adapters.draws import stand_in
 from equipoise.adapters.forks import Forks
+from equipoise.adapters.planting import Planted, plant, uproot
 
 _LEFT_OUT: Final = (wrappers.TimeLimit, wrappers.OrderEnforcing, wrappers.PassiveEnvChecker)
-_ATOMS: Final = (int, float, complex, str, bytes, bool, type(None), np.generic, type, gymnasium.Space)
+_ATOMS: Final = (int, float, complex, str, bytes, bool, type(None), np.generic, type)
 
 Snapshot = tuple[dict[str, Any], ...]
 
@@ -67,10 +67,12 @@ class Rewindable:
         self.is_wrapped = len(self._layers) > 1
         self._shared: set[_Place] = set()
         self._first: dict[_Place, bytes | None] = {}
+        self._planted: list[Planted] = []
         self.restore(self.snapshot())  # copies are used, so that nothing that was found changes in place
 
     def release(self) -> None:
         """Leave the environment as it was found."""
+        self.unfork()
         for layer, attributes in self._found:
             vars(layer).clear()
             vars(layer).update(attributes)
@@ -83,11 +85,12 @@ class Rewindable:
         forks : Forks
             What answers the draws.
         """
-        for layer in self._layers:
-            for name, value in vars(layer).items():
-                forking = stand_in(value, forks)
-                if forking is not None:
-                    vars(layer)[name] = forking
+        self._planted += plant(self._layers, forks)
+
+    def unfork(self) -> None:
+        """Put the random generators back where `fork` replaced them."""
+        uproot(self._planted)
+        self._planted = []
 
     def share(self) -> None:
         """Share all attributes rather than copy them, until `changed` finds that they change."""

@@ -1,4 +1,6 @@
-"""What a kernel came back for: an array that is too small is made larger, and anything else is an error to be raised.
+"""What a kernel came back for, and what is done about it.
+
+An array that is too small is made larger, a large plan is shared among threads, and anything else is an error.
 
 The kernel has left everything as it was before the step or the plan that it could not take, so it can be called again
 with the larger array.
@@ -14,22 +16,25 @@ from equipoise.agents.machine import (
     NO_REGION,
     NOT_CONVERGED,
     NOT_FINITE,
+    PAUSED,
     POOL_FULL,
     RECORDS_FULL,
     REGION_FULL,
     Machine,
+    Rules,
 )
 from equipoise.agents.parts import no_theta
 from equipoise.confidence.counts import enlarged
 from equipoise.errors import ContractError
 from equipoise.planning.evi import not_converged
+from equipoise.planning.sharing import sweep_on
 
 if TYPE_CHECKING:
     from equipoise.agents.toc_ucrl2 import TocUCRL2
 
 
 def attended(agent: TocUCRL2, reason: int) -> Machine:
-    """The agent's arrays, one of them larger.
+    """The agent's arrays, one of them larger, or with more sweeps of a plan made.
 
     Parameters
     ----------
@@ -61,7 +66,23 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
         return machine._replace(counts=enlarged(machine.counts))
     if reason == RECORDS_FULL:
         return machine._replace(records=machine.records.enlarged())
+    if reason == PAUSED:
+        _sweep_on(machine, rules)
+        return machine
     assert reason == REGION_FULL
     size = 2 * machine.counts.seen
+    machine.buffers.filled[0] = 0
+    machine.work.progress["time"] = 0
     larger = machine.region._replace(successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size))
     return machine._replace(region=larger)
+
+
+def _sweep_on(machine: Machine, rules: Rules) -> None:
+    """Let threads go on with a plan that is under way, if it is one for them."""
+    begun = machine.work.progress[0]
+    under_way = begun["time"] == machine.memory.clock["time"][0] and begun["sweeps"] > 0
+    if under_way and rules.pause == 1 and rules.laws is None and not rules.leaps:
+        sweep_on(
+            rules.first_pair, machine.region, machine.buffers.reward, rules.sweep_limit, rules.relaxation,
+            machine.buffers.bias, machine.buffers.policy, machine.work,
+        )  # fmt: skip

@@ -65,6 +65,10 @@ class Agent(Component, abc.ABC):
     reward : Reward
         What its outcomes are judged by.
 
+    See Also
+    --------
+    equipoise.testing.check_agent : The contract of an agent of your own.
+
     Examples
     --------
     An agent that stays with an action while it pays:
@@ -362,7 +366,13 @@ class Agent(Component, abc.ABC):
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Refuse to be used by two threads at once while it lasts; kernels would write over each other."""
+        """Refuse to be used by two threads at once while it lasts; kernels would write over each other.
+
+        Yields
+        ------
+        None
+            While it holds the lock.
+        """
         if not self._lock.acquire(blocking=False):
             raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
         try:

@@ -60,6 +60,11 @@ class Certificate:
         0, unless the sweeps of its plan ran out before the tolerance was reached: the bound holds all the same, and may
         be larger than what the regions prove by as much.
 
+    See Also
+    --------
+    equipoise.certify : Made from a log.
+    equipoise.Certified : Stop a run by it.
+
     Examples
     --------
     >>> import equipoise as eq

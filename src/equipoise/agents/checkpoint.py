@@ -35,6 +35,7 @@ from equipoise.errors import ContractError, EquipoiseError, FileError, RewardErr
 from equipoise.models.labels import Labels
 from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model, Space
+from equipoise.models.rows import entries, from_stored, stored
 from equipoise.rewards.base import Reward
 from equipoise.rewards.custom import Custom
 
@@ -44,7 +45,8 @@ Arrays = dict[str, NDArray[Any]]
 
 KIND: Final = "agent"
 VERSION: Final = 3
-_SPACE: Final = ("first_pair", "known_mask", "known_outcomes")
+_SPACE: Final = ("first_pair", "known_mask")
+_TOLD: Final = "space.known_outcomes"
 _FIELDS: Final = ("start", "labels", "laws", "reward", "agent", "memory")
 _CLOSE: Final = 1e-9  # how far a Custom reward given at loading may be from the values that were saved
 
@@ -89,6 +91,7 @@ def load_agent(kind: type[_A], path: str | os.PathLike[str], reward: Reward | No
 
 def _packed(agent: Agent) -> tuple[Header, Arrays]:
     arrays: Arrays = {f"space.{name}": getattr(agent.space, name) for name in _SPACE}
+    arrays |= stored(_TOLD, agent.space.known_rows)
     laws = agent.space.laws
     mechanics: Header = {}
     if laws is not None:
@@ -189,7 +192,11 @@ def _reward_in(header: Header, reading: Reading, given: Reward | None) -> Reward
 
 
 def _space_in(header: Header, arrays: Arrays) -> Space:
-    first_pair, known, outcomes = (arrays[f"space.{name}"] for name in _SPACE)
+    first_pair, known = (arrays[f"space.{name}"] for name in _SPACE)
+    outcomes = from_stored(_TOLD, arrays)
+    require(outcomes is not None, "its space is damaged")
+    assert outcomes is not None
+    told = entries(outcomes)
     types = first_pair.dtype == np.int64 and known.dtype == np.bool_ and outcomes.dtype == np.float64
     sound = (
         types
@@ -199,8 +206,8 @@ def _space_in(header: Header, arrays: Arrays) -> Space:
         and np.all(first_pair[1:] > first_pair[:-1])
         and first_pair[-1] == known.size == outcomes.shape[0]
         and outcomes.shape[1] > 0
-        and np.all((outcomes >= 0.0) & (outcomes <= 1.0))
-        and not outcomes[~known].any()
+        and np.all((told >= 0.0) & (told <= 1.0))
+        and not entries(outcomes[~known]).any()
     )
     require(sound, "its space is damaged")
     start = whole(header["start"], "start", 0, first_pair.size - 2, error=FileError)

@@ -11,8 +11,6 @@ What they work on, a `Machine` and its `Rules`, is described in `machine`.
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from equipoise._compile import call_entry, inlined, kernel
@@ -37,12 +35,11 @@ from equipoise.confidence.law_counts import count_case, soften, values_of
 from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
-from equipoise.planning.kernels import bounds_and_rewards, iterate
+from equipoise.planning.kernels import CONVERGED, bounds_and_rewards, iterate
+from equipoise.planning.kernels import PAUSED as SWEPT_ENOUGH
 from equipoise.planning.leaps import iterate_with_leaps
 from equipoise.rewards.base import FOREVER
 from equipoise.rewards.norms import distance
-
-_PAUSE_AFTER: Final = 20_000_000  # pairs swept in one call, about a second of planning; then Python can react to Ctrl-C
 
 
 @inlined
@@ -128,9 +125,9 @@ def move_theta(memory, rules, frame, t, local):
 
 
 @inlined
-def sum_outcome(laws, counts, pair, k, outcome):
-    """Add an outcome to the sums of its pair; those of known mechanics are counted by case."""
-    if laws is None:
+def sum_outcome(laws, told, counts, pair, k, outcome):
+    """Add an outcome to the sums of its pair; those of known mechanics are counted by case, those told are not."""
+    if laws is None and told is None:
         add_outcome(counts, pair, k, outcome)
 
 
@@ -148,7 +145,7 @@ def step(machine, rules, frame, t, local, pair, next_state, case):
     """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
     counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
     for k in range(outcome.shape[0]):
-        sum_outcome(rules.laws, counts, pair, k, outcome[k])
+        sum_outcome(rules.laws, rules.told, counts, pair, k, outcome[k])
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
     count_step(rules.laws, counts, pair, outcome, next_state, case)
@@ -185,9 +182,47 @@ def prove(memory, proof, rules, t, gain):
             proof.theta[k] = theta[k]
 
 
+@inlined
+def prepare_plan(machine, rules, tau):
+    """What a plan starts from: the region, the optimistic rewards, and u; in buffers, so that nothing is half done.
+
+    Random numbers are drawn from a copy of their stream, which replaces the agent's when the plan is made.
+    """
+    counts, memory, region, buffers, work = (
+        machine.counts,
+        machine.memory,
+        machine.region,
+        machine.buffers,
+        machine.work,
+    )
+    n_states = memory.policy.shape[0]
+    n_pairs, n_outcomes = counts.sums.shape
+    for i in range(memory.stream.shape[0]):
+        buffers.stream[i] = memory.stream[i]
+    n_values = values_of(rules.laws, n_states)
+    anew = not rules.timeless or buffers.filled[0] == 0
+    task = Task(tau, rules.delta, anew, n_values, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
+    fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, buffers.stream))
+    buffers.filled[0] = 1
+    if rules.drawn:
+        soften(rules.laws, counts, region)
+    if not all_finite(task, counts, region):
+        return NO_REGION
+    bounds_and_rewards(rules.laws, rules.told, memory.theta, region, work, buffers.reward)
+    for s in range(n_states):
+        buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
+    work.progress[0].sweeps = 0
+    work.progress[0].risen = 0.0
+    work.progress[0].swept = 0
+    return DONE
+
+
 @kernel
 def plan(machine, rules, ended):
-    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
+    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next.
+
+    A plan that takes long is paused, and goes on at the next call, if the time is still the same.
+    """
     counts, memory, records, region, buffers, work, proof = machine
     clock = memory.clock[0]
     t = clock.time
@@ -201,39 +236,36 @@ def plan(machine, rules, ended):
         if not abs(memory.theta[k]) < np.inf:
             return NOT_FINITE
     n_states = memory.policy.shape[0]
-    n_pairs, n_outcomes = counts.sums.shape  # of units in the place of pairs, with known mechanics
-    for i in range(memory.stream.shape[0]):
-        buffers.stream[i] = memory.stream[i]
-    n_values = values_of(rules.laws, n_states)
-    task = Task(tau, rules.delta, n_values, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
-    fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, memory.stream))
-    if rules.drawn:
-        soften(rules.laws, counts, region)
-    if not all_finite(region):
-        return NO_REGION
-    bounds_and_rewards(rules.laws, memory.theta, region, work, buffers.reward)
-    for s in range(n_states):
-        buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
+    n_pairs = counts.visits.shape[0]  # of units in the place of pairs, with known mechanics
+    progress = work.progress[0]
+    if progress.time != t or progress.sweeps == 0:
+        reason = prepare_plan(machine, rules, tau)
+        if reason != DONE:
+            return reason
     tolerance = tolerance_at(rules, tau)
+    progress.time = t
+    progress.tolerance = tolerance
     if rules.leaps:
         reached = iterate_with_leaps(
             rules.laws, rules.first_pair, region, buffers.reward,
-            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
+            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work, rules.pause,
         )  # fmt: skip
     else:
         reached = iterate(
             rules.laws, rules.first_pair, region, buffers.reward,
-            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work,
+            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work, rules.pause,
         )  # fmt: skip
-    if not reached:
-        for i in range(
-            memory.stream.shape[0]
-        ):  # put the random stream back, so that a second attempt draws the same numbers
-            memory.stream[i] = buffers.stream[i]
+    if reached == SWEPT_ENOUGH:
+        return PAUSED
+    progress.time = 0
+    if reached != CONVERGED:
         return NOT_CONVERGED
+    for i in range(memory.stream.shape[0]):
+        memory.stream[i] = buffers.stream[i]
     for pair in range(n_pairs):
-        counts.visits[pair] += counts.fresh[pair]
-        counts.fresh[pair] = 0
+        if counts.fresh[pair] > 0:
+            counts.visits[pair] += counts.fresh[pair]
+            counts.fresh[pair] = 0
     highest = 0.0
     for s in range(n_states):
         memory.policy[s] = buffers.policy[s]
@@ -344,14 +376,14 @@ def run(machine, rules, steps, budget, rng, world, cases):
             limit = threshold_at(machine, rules, t)
         ended = verdict(rules.laws, counts, np.uint64(pair), drift, limit, learning)
         if ended != 0:
-            if swept > _PAUSE_AFTER:
+            if swept > rules.pause:
                 reason = PAUSED
                 break
             clock.time = t
             reason = plan(machine, rules, ended)
             if reason != DONE:
                 break
-            swept += machine.work.certificate[0].sweeps * counts.visits.shape[0]
+            swept += machine.work.certificate[0].sweeps
             drift = 0.0
             limit = gauge.threshold
             pair = first_pair[state] + policy[state]

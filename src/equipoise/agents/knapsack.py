@@ -37,6 +37,7 @@ from equipoise.errors import LogError, ParameterError, ProtocolError
 from equipoise.models.kernels import sample
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
+from equipoise.models.rows import dense_row
 from equipoise.models.world import sampling_arrays
 from equipoise.oracles.mirror_descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex
@@ -72,8 +73,17 @@ class KnapsackAgent(Agent):
         T.
     null_actions : int or sequence of int
         The null action of every state, or one for all states. It is known to have outcomes of zero.
-    delta, confidence, tolerance
+    delta : float
         As for `TocUCRL2`.
+    confidence : Confidence, optional
+        As for `TocUCRL2`.
+    tolerance : float or Power, optional
+        As for `TocUCRL2`.
+
+    See Also
+    --------
+    equipoise.solve_knapsack : What could be had within the budgets.
+    equipoise.rewards.Knapsack : The reward that it maximises.
 
     Examples
     --------
@@ -318,10 +328,10 @@ def _checked_nulls(space: Space, null_actions: int | Sequence[int]) -> NDArray[n
                 f"{space.n_actions[state] - 1}"
             )
         pair = space.pair(state, int(action))
-        if space.known_mask[pair] and space.known_outcomes[pair].any():
+        if space.known_mask[pair] and dense_row(space.known_rows, pair).any():
             raise ParameterError(
                 f"null_actions: {space.name_pair(pair)} is known to have the outcomes "
-                f"{space.known_outcomes[pair].tolist()}; a null action must yield and consume nothing"
+                f"{dense_row(space.known_rows, pair).tolist()}; a null action must yield and consume nothing"
             )
         if space.laws is not None and space.laws.noises:
             cases = slice(space.laws.first_case[pair], space.laws.first_case[pair + 1])
@@ -339,4 +349,4 @@ def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
         return space  # its mechanics say so
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
-    return Space.of_arrays(space.first_pair, space.start, mask, space.known_outcomes, space.labels)
+    return Space.of_arrays(space.first_pair, space.start, mask, space.known_rows, space.labels)

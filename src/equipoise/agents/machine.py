@@ -26,6 +26,7 @@ from equipoise.agents.proof import Proof
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.region import Region
 from equipoise.models.laws.laws import LawArrays
+from equipoise.models.rows import SparseRows
 from equipoise.oracles.frame import RewardCalls
 from equipoise.planning.evi import Workspace
 
@@ -35,7 +36,7 @@ POOL_FULL: Final = 1  # the pool of successors may be too small for the next obs
 REGION_FULL: Final = 2  # the region is too small for all successors that were seen
 RECORDS_FULL: Final = 3  # the record of episodes is too short for another one
 NOT_CONVERGED: Final = 4  # the planner did not reach its tolerance
-PAUSED: Final = 5  # it has planned for so long that it returned before the next plan, to let Python hear Ctrl-C
+PAUSED: Final = 5  # it has planned for so long that it lets Python hear Ctrl-C; called again, it goes on with the plan
 BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
 NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not, or the oracle's step
 NO_REGION: Final = 8  # some bound that the confidence gave is not a number
@@ -84,8 +85,10 @@ class Rules(NamedTuple):
     first_pair: NDArray[np.int64]
     known_mask: NDArray[np.bool_]
     known_outcomes: NDArray[np.float64]
+    told: SparseRows | None  # all mean outcomes, if they are told and nearly all zero; then none are counted
     confidence: int  # the address of its kernel
     drawn: bool  # whether its regions are drawn at random
+    timeless: bool  # whether the bounds of what was not visited since the last plan still stand
     floats: NDArray[np.float64]  # what that kernel reads
     ints: NDArray[np.int64]
     oracle: int  # the address of its step
@@ -103,6 +106,7 @@ class Rules(NamedTuple):
     tolerance_power: float
     relaxation: float
     sweep_limit: int
+    pause: int  # sweeps after which a kernel returns, to go on when it is called again
     warm_start: bool
     leaps: bool
     proving: int  # how g*(theta) is had for a proof, see `proof`

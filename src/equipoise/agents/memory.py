@@ -77,6 +77,8 @@ class Buffers(NamedTuple):
         The oracle's scratch; its size is what the oracle asked for.
     reward : float array
         The optimistic reward of each pair.
+    filled : int array
+        One number: whether the region is that of the last plan, so that only what was visited since must be filled.
     policy, bias, stream : arrays
         Those of a plan that is being made, before they replace the agent's.
     """
@@ -85,6 +87,7 @@ class Buffers(NamedTuple):
     limit: NDArray[np.float64]
     oracle: NDArray[np.float64]
     reward: NDArray[np.float64]
+    filled: NDArray[np.int64]
     policy: NDArray[np.int64]
     bias: NDArray[np.float64]
     stream: NDArray[np.uint64]
@@ -117,6 +120,7 @@ def new_buffers(n_states: int, n_pairs: int, n_outcomes: int, oracle: int, strea
         limit=np.zeros(1),
         oracle=np.zeros(oracle),
         reward=np.zeros(n_pairs),
+        filled=np.zeros(1, dtype=np.int64),
         policy=np.zeros(n_states, dtype=np.int64),
         bias=np.zeros(n_states),
         stream=np.zeros(stream, dtype=np.uint64),

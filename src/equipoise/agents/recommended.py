@@ -31,6 +31,16 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
     seed : int
         Of the agent's own random numbers; it has some only without the guarantee.
 
+    Returns
+    -------
+    TocUCRL2
+        An agent that has taken no step.
+
+    See Also
+    --------
+    equipoise.TocUCRL2 : The agent that it makes, with the paper's choices by default.
+    equipoise.confidence.Adaptive : Its regions.
+
     Examples
     --------
     >>> import equipoise as eq

@@ -16,6 +16,8 @@ from equipoise.confidence.fill import kernel_address, numbers_of
 from equipoise.confidence.law_counts import units_of
 from equipoise.oracles.base import OracleKernel, Phase
 from equipoise.oracles.frank_wolfe import FrankWolfe, frank_wolfe_step
+from equipoise.planning.evi import sweeps_in_a_call
+from equipoise.planning.sharing import shared
 from equipoise.rewards.norms import dual
 
 if TYPE_CHECKING:
@@ -47,8 +49,10 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         first_pair=agent.space.first_pair,
         known_mask=units.known_mask,
         known_outcomes=units.known_outcomes,
+        told=units.told,
         confidence=kernel_address(confidence),
         drawn=bool(confidence.drawn),
+        timeless=bool(confidence.timeless),
         floats=floats,
         ints=ints,
         oracle=step.entry.address,
@@ -66,6 +70,7 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         tolerance_power=tolerance_power,
         relaxation=agent.planner.relaxation or confidence.relaxation,
         sweep_limit=agent.planner.limit,
+        pause=_pause(agent),
         warm_start=agent.planner.warm_start,
         leaps=agent.planner.leaps,
         proving=proving,
@@ -73,6 +78,14 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         slope=kernels.gradient.address if proving == BY_TANGENT else 0,
         conjugate_argmax=kernels.conjugate_argmax.address if proving in (BY_CONJUGATE, BY_TANGENT) else 0,
     )
+
+
+def _pause(agent: TocUCRL2) -> int:
+    """How many sweeps a kernel makes in one call; one, if the others are shared among threads."""
+    laws, n_pairs = agent.space.laws, agent.space.n_pairs
+    if laws is not None:
+        return sweeps_in_a_call(laws.arrays.child.size)
+    return 1 if shared(n_pairs) and not agent.planner.leaps else sweeps_in_a_call(n_pairs)
 
 
 def _proving(agent: TocUCRL2) -> int:

@@ -56,6 +56,10 @@ class Power(Schedule):
     scale : float, optional
         None: L for a threshold, 1 for a tolerance.
 
+    See Also
+    --------
+    equipoise.agents.Span : By the span of the plan.
+
     Examples
     --------
     >>> Power(-0.5)
@@ -83,6 +87,10 @@ class Span(Schedule):
     ----------
     factor : float
         1 by default.
+
+    See Also
+    --------
+    equipoise.agents.Power : By the time.
 
     Examples
     --------

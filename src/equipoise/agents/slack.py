@@ -23,6 +23,7 @@ import numpy as np
 
 from equipoise._types import Index, Vector
 from equipoise.confidence.counts import Counts
+from equipoise.confidence.law_counts import units_of
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
 from equipoise.models.laws.flow import flow
@@ -75,18 +76,19 @@ def slack_of(space: Space, counts: Counts, region: Region, belief: Belief) -> po
 def _of_pairs(space: Space, counts: Counts, region: Region, belief: Belief) -> tuple[Index, list[str], Index, Vector]:
     theta, pairs, share = belief.theta, belief.response.pairs, belief.response.share
     visits = (counts.visits + counts.fresh)[pairs]
-    seen = visits > 0
-    middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
-    means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
-    known = space.known_mask[pairs]
-    means[known] = space.known_outcomes[pairs][known]
-    means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
-    of_outcomes = share[:, None] * -theta * (belief.response.outcomes - means)
     bias = belief.plan.bias
     of_transitions = share * (belief.response.chain @ bias - _estimated(counts, region, pairs, bias))
-    adds = np.column_stack([of_outcomes, of_transitions])
+    adds, names = of_transitions[:, None], ["transitions"]
+    if units_of(space).told is None:
+        seen = visits > 0
+        middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
+        means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
+        known = space.known_mask[pairs]
+        means[known] = space.known_outcomes[pairs][known]
+        means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
+        of_outcomes = share[:, None] * -theta * (belief.response.outcomes - means)
+        adds, names = np.column_stack([of_outcomes, adds]), [*space.outcome_names(), *names]
     states, sources = np.nonzero(adds > _ROUNDING)
-    names = [*space.outcome_names(), "transitions"]
     return states, [names[k] for k in sources], visits[states], adds[states, sources]
 
 

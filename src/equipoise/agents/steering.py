@@ -161,6 +161,10 @@ class Steering:
         Q. None: the Lipschitz constant of g; 0: theta_ref follows every step; `math.inf`: it never changes, but for
         the restarts of an oracle that has some. `Power` changes it with time; `Span` needs a plan, and is refused.
 
+    See Also
+    --------
+    equipoise.adapters.GradientThreshold : For environments of Gymnasium.
+
     Examples
     --------
     Two outcomes that should be equal; the scalar reward changes sides by itself.

@@ -91,6 +91,12 @@ class TocUCRL2(Agent):
     planner : Planner, optional
         Further options of the planner; None: the paper's.
 
+    See Also
+    --------
+    equipoise.recommended : The agent to start with.
+    equipoise.KnapsackAgent : Under budgets.
+    equipoise.agents.Steering : The gradient threshold alone, for another learner.
+
     Examples
     --------
     >>> from equipoise.models import star
@@ -415,15 +421,22 @@ class TocUCRL2(Agent):
 
     # -- episodes -------------------------------------------------------------------------------------
 
-    def _be_ready(self) -> None:
-        """Lines 4 to 10: make sure that the policy is one to follow at the present time."""
+    def _be_ready(self, wait: bool = True) -> bool:
+        """Lines 4 to 10: make sure that the policy is one to follow at the present time.
+
+        With `wait` off it may come back before, to be called again: then the answer is False.
+        """
         self.begin_phase_if_due()
         while reason := ready(self._machine, self._rules):
             self.attend_to(reason)
+            if reason == PAUSED and not wait:
+                return False
+        return True
 
     def _run(self, model: Model, rng: np.random.Generator, steps: int, budget: float = math.inf) -> None:
         """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
-        self._be_ready()
+        if not self._be_ready(wait=False):
+            return
         left = self.steps_left_in_phase()
         count = steps if left is None else min(steps, left)
         cases = self._cases(model)
@@ -469,13 +482,12 @@ class TocUCRL2(Agent):
         self._set_up_phase()
 
     def attend_to(self, reason: int) -> None:
-        """Do what a kernel came back for: make an array larger, or raise the error that stopped it.
+        """Do what a kernel came back for: make an array larger, go on with a plan, or raise the error that stopped it.
 
         Parameters
         ----------
         reason : int
-            What the kernel returned; see `agents.machine`. Nothing is done if it was no fault: `DONE`, `PAUSED` or
-            `BUDGET_GONE`.
+            What the kernel returned; see `agents.machine`. Nothing is done if it was `DONE` or `BUDGET_GONE`.
 
         Raises
         ------
@@ -486,7 +498,7 @@ class TocUCRL2(Agent):
         RewardError, OracleError
             When theta is not a number: because the reward's gradient or conjugate is none, or the oracle's step.
         """
-        if reason not in (DONE, PAUSED, BUDGET_GONE):
+        if reason not in (DONE, BUDGET_GONE):
             self._machine = attended(self, reason)
 
     def adopt(self, counts: Counts, memory: Memory, records: Episodes, proof: Proof) -> None:
@@ -514,9 +526,9 @@ class TocUCRL2(Agent):
             counts=counts,
             memory=memory,
             records=records,
-            region=empty_region(units.n_units, space.n_outcomes, capacity),
+            region=empty_region(units.n_units, units.n_outcomes, capacity),
             buffers=new_buffers(space.n_states, n_rewards, space.n_outcomes, 0, memory.stream.size),
-            work=workspace(space.n_states, laws),
+            work=workspace(space.n_states, space.n_pairs, laws),
             proof=proof,
         )
         self._set_up_phase()
@@ -554,6 +566,8 @@ class TocUCRL2(Agent):
             )
         if buffers.oracle.size != step.scratch:
             self._machine = self._machine._replace(buffers=buffers._replace(oracle=np.zeros(step.scratch)))
+        self._machine.buffers.filled[0] = 0
+        self._machine.work.progress["time"] = 0
         origin = (0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed
         self._rules = rules_of(self, self._phase, step, origin)
 

@@ -34,24 +34,38 @@ _SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "rewards": vocabulary.reward_families,
     "constraints": vocabulary.constraints,
     "oracles": vocabulary.oracle_kinds,
-    "mirror maps": vocabulary.mirror_maps,
+    "mirror-maps": vocabulary.mirror_maps,
     "confidences": vocabulary.confidences,
     "schedules": vocabulary.schedules,
     "agents": vocabulary.agent_kinds,
 }
 
 
+def _offers(incomplete: str) -> list[str]:
+    return [name for name in _SHELVES if name.startswith(incomplete)]
+
+
 def catalogue(
     shelf: Annotated[
-        str | None, typer.Argument(help=f"One of {', '.join(_SHELVES)}.", metavar="[WHAT]", show_default="all")
+        str | None,
+        typer.Argument(
+            help=f"One of {', '.join(_SHELVES)}.", metavar="WHAT", show_default="all", autocompletion=_offers
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List worlds, mechanics, rewards, constraints, oracles, and all other parts of a study, with their parameters.
+    """List every part that a study may name, with its parameters.
 
     What a problem or a study decides may be left out: the number of outcomes of a reward, the horizon of an oracle, the
     model that a confidence is told. A parameter that is needed must be given. Mechanics are systems whose agents learn
     laws alone: world = { mechanics = "inventory" }.
+
+    Prints a line for each part, and writes no files.
+
+        equipoise list
+        equipoise list rewards --json
+
+    Exit codes: 0, or 1 if there is no such WHAT.
     """
     if shelf is not None and shelf not in _SHELVES:
         raise StudyError(f"got {shelf!r}; one of {', '.join(_SHELVES)} is needed")

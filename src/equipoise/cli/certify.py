@@ -25,24 +25,28 @@ _LISTED = 8  # sources of slack that are printed
 
 def certify(
     log: Annotated[Path, typer.Argument(help="A Parquet or CSV file.", metavar="LOG")],
-    reward: Annotated[str, typer.Option(help="A reward: its name, or a TOML table.", metavar="REWARD")],
+    reward: words.NeededReward,
     world: words.World = None,
-    delta: Annotated[float, typer.Option(help="It holds with probability 1 - DELTA.")] = 0.05,
-    effort: Annotated[int, typer.Option(help="Plans to spend on it at most.", min=0)] = 20,
+    delta: Annotated[float, typer.Option(help="It holds with probability 1 - DELTA.", metavar="DELTA")] = 0.05,
+    effort: Annotated[int, typer.Option(help="Plans to spend on it at most.", metavar="N", min=0)] = 20,
     as_json: words.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
-    """Say from a log alone how good any policy could be, and how far from that the log is.
+    """Say from a log alone how good any policy could be.
 
     The log has one row a step, whoever decided on it: the columns state, action, next_state, and one for each outcome,
     which lie in [0, 1]. States and actions are those that occur in it, and every other column of numbers but t is an
     outcome; or they are those of a --world, by their labels or numbers. Rows that cannot have happened are refused with
     their numbers.
 
-        equipoise certify log.csv --reward '{kind = "TargetSquared", targets = [0.9, 0.8]}'
-
     Prints what was achieved, what no policy can exceed (with probability 1 - DELTA), what a little more of each outcome
-    would be worth, and where the slack comes from: the states and actions of which more data would help most.
+    would be worth, and where the slack comes from: the states and actions of which more data would help most. Writes no
+    files.
+
+        equipoise certify log.csv --reward '{kind = "BottomSum", kappa = 1}'
+        equipoise certify log.csv --reward '{kind = "Linear", weights = [1]}' --json
+
+    Exit codes: 0, or 1 if the log or the reward is wrong.
     """
     model = None if world is None else make_world(words.notation(world, "--world"), "--world")
     space = space_from_log(log) if model is None else model.space

@@ -32,18 +32,20 @@ def describe(
     as_json: words.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
-    """Describe a problem, or a world alone: what the guarantees depend on.
+    """Describe a problem or a world: what the guarantees depend on.
 
     States, pairs, outcomes, and what they are called; whether it is communicating; the diameter D (the longest travel
     between two states, by the best policy for it); Gamma, the most successors of a pair. Of mechanics: each law that
     is to be learnt, with its values and their probabilities in this world. Of a reward: its norm, its Lipschitz
     constant L, its smoothness, and the oracle that fits it.
 
+    Prints a line for each, and writes no files.
+
         equipoise describe --world '{kind = "riverswim", n = 20}'
-
         equipoise describe --world '{mechanics = "inventory", capacity = 20}'
-
         equipoise describe studies/kpis.toml --problem queue --json
+
+    Exit codes: 0, or 1 if the problem is wrong.
     """
     goal: Any = None
     if study is None and world is not None and reward is None:

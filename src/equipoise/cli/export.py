@@ -19,9 +19,13 @@ def export(
     """Write the results of a study as one table, for other programs.
 
     One row a run and checkpoint, one column an outcome: named by its label if the problem has labels, else outcome_0,
-    outcome_1 and so on. The ending of the file says what it becomes: .csv, .parquet, or .jsonl (a JSON object a line).
+    outcome_1 and so on.
+
+    Writes FILE, whose ending says what it becomes: .csv, .parquet, or .jsonl (a JSON object a line).
 
         equipoise export out/quick results.csv
+
+    Exit codes: 0, or 1 if DIR holds no study or FILE cannot be written.
     """
     results = open_results(folder)
     typer.echo(export_results(results, file))

@@ -1,18 +1,9 @@
-"""The commands, put together; every error of ours is a line on stderr and an exit code, never a traceback.
-
-| code | meaning |
-|---|---|
-| 0 | all is well |
-| 1 | something is wrong with the input, or results cannot be written |
-| 2 | the command line is not understood |
-| 3 | some runs failed, or an optimum is not certified; everything else is done |
-| 130 | interrupted |
-"""
+"""The commands, put together; every error of ours is a line on stderr and an exit code, never a traceback."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -20,7 +11,9 @@ from rich.console import Console
 from equipoise._version import VERSION
 from equipoise.cli.catalogue import catalogue
 from equipoise.cli.certify import certify
+from equipoise.cli.codes import Code
 from equipoise.cli.describe import describe
+from equipoise.cli.doctor import doctor
 from equipoise.cli.export import export
 from equipoise.cli.paper import paper
 from equipoise.cli.report import report
@@ -28,7 +21,7 @@ from equipoise.cli.run import run
 from equipoise.cli.solve import solve
 from equipoise.errors import EquipoiseError
 
-_ABOUT = """Control of unknown Markov systems whose outcomes must balance.
+_ABOUT: Final = """Control of unknown Markov systems whose outcomes must balance.
 
 Compare agents on problems: write a study, run it, make a report of it.
 
@@ -44,20 +37,25 @@ How much could be had at most, by a log of what was done?
 
     equipoise certify log.parquet --reward '{kind = "BottomSum", kappa = 1}'
 
-`equipoise list` shows every name that may stand in a study. `equipoise paper` runs the theory.
-"""
+Every command has a page: `equipoise run --help`. After `equipoise --install-completion` the shell completes names.
 
-app = typer.Typer(
-    help=_ABOUT, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False
-)
-app.command()(run)
-app.command()(report)
-app.command()(export)
-app.command()(solve)
-app.command()(certify)
-app.command()(describe)
-app.command("list")(catalogue)
-app.command()(paper)
+Exit codes: 0 if all is well; 1 if the input is wrong or results cannot be written; 2 if the command line is not
+understood; 3 if all was done and some of it is not well (runs failed, a bound is not certified); 130 if interrupted.
+"""
+_STUDIES: Final = "Studies: agents x problems x seeds"
+_PROBLEMS: Final = "Problems: a world and a reward"
+_REST: Final = "The theory, and this program"
+
+app = typer.Typer(help=_ABOUT, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+app.command(rich_help_panel=_STUDIES)(run)
+app.command(rich_help_panel=_STUDIES)(report)
+app.command(rich_help_panel=_STUDIES)(export)
+app.command(rich_help_panel=_PROBLEMS)(solve)
+app.command(rich_help_panel=_PROBLEMS)(describe)
+app.command(rich_help_panel=_PROBLEMS)(certify)
+app.command("list", rich_help_panel=_PROBLEMS)(catalogue)
+app.command(rich_help_panel=_REST)(paper)
+app.command(rich_help_panel=_REST)(doctor)
 
 
 def _version(wanted: bool) -> None:
@@ -78,9 +76,9 @@ def _options(
 def main() -> None:
     """Run the program."""
     try:
-        app()
+        app(prog_name="equipoise")  # however it was started: usage and completion go by this name
     except EquipoiseError as error:
         console = Console(stderr=True, highlight=False)
         for line in str(error).splitlines():
             console.print(f"equipoise: {line}", style="red", markup=False, soft_wrap=True)
-        sys.exit(1)
+        sys.exit(Code.INPUT)

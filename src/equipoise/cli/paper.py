@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,19 +12,25 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise._progress import progress_display
-from equipoise.paper import CHECKS, ChecksInterrupted, Outcome, Size, nearest, run_checks
-from equipoise.studies.pools import cores
+from equipoise._threads import cores
+from equipoise.cli import completing
+from equipoise.cli.codes import Code
 
-_FAILED, _INTERRUPTED = 3, 130
+if TYPE_CHECKING:
+    from equipoise.paper import Outcome
+
 _COLOURS = {"holds": "green", "holds as corrected": "yellow", "not reached": "dim", "fails": "red", "error": "red"}
 
 
 def paper(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which to run, by name.", metavar="[NAME]...", show_default="all")
+        list[str] | None,
+        typer.Argument(
+            help="Which to run, by name.", metavar="NAME", show_default="all", autocompletion=completing.statements
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in under three minutes.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes.", metavar="N", show_default="one a core", min=1)] = None,
     out: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("paper.html"),
     markdown: Annotated[
         Path | None, typer.Option(help="Write a table for documentation too.", metavar="FILE", show_default=False)
@@ -34,16 +40,28 @@ def paper(
     ] = False,
     show: Annotated[bool, typer.Option("--list", help="Print the names and leave.")] = False,
 ) -> None:
-    """Run the theorems, lemmas and claims of the paper, and say whether they hold.
+    """Run the statements of the paper, and say whether they hold.
 
-    Each is measured on instances and set against its bound. What is with certainty must hold on every run at every
-    time; what is in expectation or with some probability may be off by no more than an interval at 99.9 %. A statement
-    that is wrong as written is shown so, with the corrected one beside it. What the theory promises for large T only,
-    and was not seen at the T that was run, is "not reached".
+    Each theorem, lemma and claim is measured on instances and set against its bound. What is with certainty must hold
+    on every run at every time; what is in expectation or with some probability may be off by no more than an interval
+    at 99.9 %. A statement that is wrong as written is shown so, with the corrected one beside it. What the theory
+    promises for large T only, and was not seen at the T that was run, is "not reached".
 
-    Prints a table, and writes a page with pictures. The exit code is 3 if something does not hold, corrected or not.
-    Ctrl-C ends it at once; what is done by then is on the page.
+    Prints a table, and writes a page with pictures. Ctrl-C ends it at once; what is done by then is on the page.
+
+        equipoise paper --quick
+        equipoise paper rate-frank-wolfe --details --out rate.html
+
+    Exit codes: 0 if all holds, 1 if there is no such NAME, 3 if something does not hold (corrected or not), 130 if
+    interrupted.
     """
+    from equipoise.paper import (
+        CHECKS,
+        ChecksInterrupted,
+        Size,
+        run_checks,
+    )  # a third of a second, for this command only
+
     if show:
         for name in CHECKS:
             typer.echo(name)
@@ -75,18 +93,20 @@ def paper(
     if interrupted:
         console.print(f"interrupted: {len(outcomes)} of {len(names or CHECKS)} are done", highlight=False)
     if not outcomes:
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(Code.INTERRUPTED)
     _print(outcomes, details)
     typer.echo(write_paper(outcomes, out, size))
     if interrupted:
-        raise typer.Exit(_INTERRUPTED)  # and the table for the documentation stays what it was
+        raise typer.Exit(Code.INTERRUPTED)  # and the table for the documentation stays what it was
     if markdown is not None:
         typer.echo(write_table(outcomes, markdown, size))
     if any(outcome.verdict in ("fails", "error") for outcome in outcomes):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(Code.NOT_WELL)
 
 
 def _print(outcomes: list[Outcome], details: bool) -> None:
+    from equipoise.paper import nearest
+
     console = Console()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in ("statement", "instance", "measured", "", "bound", "verdict"):

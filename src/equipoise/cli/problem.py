@@ -9,16 +9,33 @@ from typing import Annotated, Any
 import typer
 
 from equipoise._words import nearest
+from equipoise.cli import completing
 from equipoise.errors import StudyError
 from equipoise.studies.spec import Problem, read_study
 
 Source = Annotated[Path | None, typer.Argument(help="Take the problem from this study.", metavar="STUDY.toml")]
-Which = Annotated[str | None, typer.Option("--problem", help="Which of its problems.", metavar="NAME")]
+Which = Annotated[
+    str | None,
+    typer.Option("--problem", help="Which of its problems.", metavar="NAME", autocompletion=completing.problems),
+]
 World = Annotated[
     str | None,
-    typer.Option(help="A world: its name, or a TOML table of its kind (or mechanics) and parameters.", metavar="WORLD"),
+    typer.Option(
+        help="A world: its name, or a TOML table of its kind (or mechanics) and parameters.",
+        metavar="WORLD",
+        autocompletion=completing.worlds,
+    ),
 ]
-Reward = Annotated[str | None, typer.Option(help="A reward, written in the same way.", metavar="REWARD")]
+Reward = Annotated[
+    str | None,
+    typer.Option(help="A reward: its name, or a TOML table.", metavar="REWARD", autocompletion=completing.rewards),
+]
+NeededReward = Annotated[
+    str,
+    typer.Option(
+        "--reward", help="A reward: its name, or a TOML table.", metavar="REWARD", autocompletion=completing.rewards
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

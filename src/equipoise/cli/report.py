@@ -34,6 +34,7 @@ class Style(enum.StrEnum):
     screen = "screen"
 
 
+_FILES = "Tables and figures as files"
 _OF_TABLES = (Format.csv, Format.latex, Format.markdown)
 _OF_FIGURES = (Format.svg, Format.png, Format.pdf)
 
@@ -44,10 +45,12 @@ def report(
         Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html", metavar="FILE")
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(help="Write every table to this folder too.", metavar="FOLDER", show_default=False)
+        Path | None,
+        typer.Option(help="Write every table to this folder too.", metavar="FOLDER", rich_help_panel=_FILES),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Write every figure to this folder too.", metavar="FOLDER", show_default=False)
+        Path | None,
+        typer.Option(help="Write every figure to this folder too.", metavar="FOLDER", rich_help_panel=_FILES),
     ] = None,
     format: Annotated[
         list[Format] | None,
@@ -55,17 +58,37 @@ def report(
             help="Of tables: csv, latex or markdown. Of figures: svg, png or pdf. May be given for each.",
             metavar="FORMAT",
             show_default="csv, svg",
+            rich_help_panel=_FILES,
         ),
     ] = None,
-    style: Annotated[Style, typer.Option(help="Of figures: for white paper, or for slides and pages.")] = Style.print,
+    style: Annotated[
+        Style, typer.Option(help="Of figures: for white paper, or for slides and pages.", rich_help_panel=_FILES)
+    ] = Style.print,
     width: Annotated[
-        int | None, typer.Option(help="Of a whole figure, in pixels of 1/72 inch.", show_default="its own")
+        int | None,
+        typer.Option(
+            help="Of a whole figure, 72 to an inch.", metavar="PIXELS", show_default="its own", rich_help_panel=_FILES
+        ),
     ] = None,
-    height: Annotated[int | None, typer.Option(help="Of a whole figure, likewise.", show_default="its own")] = None,
+    height: Annotated[
+        int | None,
+        typer.Option(
+            help="Of a whole figure, likewise.", metavar="PIXELS", show_default="its own", rich_help_panel=_FILES
+        ),
+    ] = None,
     font: Annotated[
-        str | None, typer.Option(help="Of figures, such as 'Times New Roman'.", show_default="the style's")
+        str | None,
+        typer.Option(
+            help="Of figures, such as 'Times New Roman'.",
+            metavar="NAME",
+            show_default="the style's",
+            rich_help_panel=_FILES,
+        ),
     ] = None,
-    font_size: Annotated[int | None, typer.Option(help="Of figures, in pixels.", show_default="the style's")] = None,
+    font_size: Annotated[
+        int | None,
+        typer.Option(help="Of figures.", metavar="PIXELS", show_default="the style's", rich_help_panel=_FILES),
+    ] = None,
     section: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,23 +100,28 @@ def report(
     certified_within: Annotated[
         float | None,
         typer.Option(
-            help="Compare agents by the steps until so little is lost for certain.", show_default="the study's"
+            help="Compare agents by the steps until so little is lost for certain.",
+            metavar="REGRET",
+            show_default="the study's",
         ),
     ] = None,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
-    """Make a report of a study: one HTML file that needs no network, and on demand its tables and figures as files.
+    """Make a report of a study: one HTML file that needs no network.
 
     For each problem: regret against time with bands over seeds, beside what is certified, with fitted slopes and the
     theorem's rate; the explicit bounds; the average outcomes against the optimum; episodes and what ended them; a table
     of final regret with paired tests; speeds; the exact specification. A study that is still running can be reported
     on too.
 
+    Writes DIR/report.html or FILE, and on demand every table and figure as a file of its own; prints their names.
+
+        equipoise report out/quick
         equipoise report out/quick --tables paper/tables --format latex
+        equipoise report out/quick --figures figures --format pdf --width 240
+        equipoise report out/quick --section my.sections:seeds --with my.sections
 
-        equipoise report out/quick --figures paper/figures --format pdf --width 240 --font "Times New Roman"
-
-        equipoise report out/quick --section my_package.sections:seeds --with my_package.sections
+    Exit codes: 0, or 1 if DIR holds no study or a file cannot be written.
     """
     from equipoise.reports import load_section, own_sections, write_figures, write_report, write_tables
     from equipoise.reports.writing.figure_files import styled

@@ -10,23 +10,22 @@ import typer
 from rich.console import Console
 
 from equipoise.cli.allowing import With
+from equipoise.cli.codes import Code
 from equipoise.studies.display import display, duration, summary
 from equipoise.studies.runner import EVERY, run_study
 from equipoise.studies.spec import changed, read_study
-
-_FAILED, _INTERRUPTED = 3, 130
 
 
 def run(
     study: Annotated[Path, typer.Argument(help="The study, a TOML file.", metavar="STUDY.toml")],
     out: Annotated[Path, typer.Option(help="The folder for the results; made if need be.", metavar="DIR")],
-    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="one a core", min=1)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes.", metavar="N", show_default="one a core", min=1)] = None,
     cluster: Annotated[
         str | None,
         typer.Option(help="Send the work to a Dask scheduler instead, such as tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Instead of the study's.", show_default=False, min=1)] = None,
-    seeds: Annotated[int | None, typer.Option(help="Instead of the study's.", show_default=False, min=1)] = None,
+    steps: Annotated[int | None, typer.Option(help="Instead of the study's.", metavar="N", min=1)] = None,
+    seeds: Annotated[int | None, typer.Option(help="Instead of the study's.", metavar="N", min=1)] = None,
     every: Annotated[
         float, typer.Option(help="Save long runs every so many seconds, so that they can go on.", metavar="SECONDS")
     ] = EVERY,
@@ -44,7 +43,14 @@ def run(
     Parts of your own, in a module that Python finds, are named as "package.module:Name" in the study and allowed with
     --with package.module: a file alone never makes the program import anything.
 
-    A run that fails is recorded in DIR/failed and does not stop the others; the exit code is then 3.
+    Writes the study as it was run (DIR/study.toml), the optima of its problems, the runs, and in DIR/failed those that
+    failed, which do not stop the others.
+
+        equipoise run studies/quick.toml --out out/quick
+        equipoise run studies/quick.toml --out out/quick --seeds 40 --jobs 2
+
+    Exit codes: 0 if all is done, 1 if the study is wrong or DIR cannot be written, 3 if runs failed, 130 if
+    interrupted.
     """
     console = Console(stderr=True)
     plan = changed(read_study(study), steps, seeds)
@@ -62,7 +68,7 @@ def run(
     typer.echo(f"{summary(progress)} in {duration(progress.seconds)}: {out}")
     if progress.interrupted:
         typer.echo("interrupted; run the same command again to go on")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(Code.INTERRUPTED)
     if progress.failures or progress.unsolved:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(Code.NOT_WELL)
     typer.echo(f"now: equipoise report {out}")

@@ -12,12 +12,12 @@ from rich.table import Table
 
 from equipoise.cli import problem as words
 from equipoise.cli.allowing import With
+from equipoise.cli.codes import Code
 from equipoise.offline import Benchmark, Conflict, KnapsackBenchmark, solve_knapsack
 from equipoise.offline import solve as solve_program
 from equipoise.rewards.knapsack import Knapsack
 from equipoise.studies.vocabulary import make_reward, make_world
 
-_NOT_CERTIFIED = 3
 _LISTED = 12  # pairs that are printed
 _NEVER = 1e-6  # a share of the time that is a solver's rounding
 
@@ -30,21 +30,22 @@ def solve(
     as_json: words.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
-    """Solve a problem offline: what could be had if the world were known.
+    """Solve a problem as if its world were known, with a certificate.
 
     Prints the optimum opt(P_M) with the bounds on both sides of it, the average outcomes that attain it, and what a
     little more of each outcome would be worth there (-theta*, the shadow prices); then what is done most often, state
-    and action by their labels. The bounds are recomputed without the solver; if they do not meet, the status says so
-    and the exit code is 3.
+    and action by their labels. The bounds are recomputed without the solver; if they do not meet, the status says so.
 
     With constraints, prints for each what easing it by a little is worth (its multiplier) and what it lacks; or, if
-    they cannot be met, those in conflict and by how much they would have to give, with exit code 3.
+    they cannot be met, those in conflict and by how much they would have to give.
 
-    The problem is one of a study, or is given by --world and --reward:
+    Writes no files. The problem is one of a study, or is given by --world and --reward:
 
         equipoise solve studies/kpis.toml --problem queue
-
         equipoise solve --world star --reward '{kind = "BottomSum", kappa = 1}'
+
+    Exit codes: 0 if the optimum is certified, 1 if the problem is wrong, 3 if the bounds do not meet or constraints are
+    in conflict.
     """
     given, place = words.given(study, problem, world, reward)
     model = make_world(given.world, f"{place}world", None if study is None else study.parent)
@@ -55,7 +56,7 @@ def solve(
     else:
         _print(best)
     if best.status != "optimal":
-        raise typer.Exit(_NOT_CERTIFIED)
+        raise typer.Exit(Code.NOT_WELL)
 
 
 def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:

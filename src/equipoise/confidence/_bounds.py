@@ -79,39 +79,36 @@ def ends(n, total, delta):
 
 
 @inlined
-def _root(k, m, level, start):
-    """From below, the least p with k log p + m log(1 - p) >= level; every iterate is a bound, as it lies below.
-
-    In y = log p the function is concave, so Newton's steps from below never pass the root.
-    """
-    y = max(level / k, math.log(start)) if start > 0.0 else level / k
-    if m <= 0.0:
-        return math.exp(y)
-    for _ in range(_NEWTON):
-        p = math.exp(y)
-        slope = k - m * p / (1.0 - p)
-        if slope <= 0.0:
-            break
-        step = (level - k * y - m * math.log1p(-p)) / slope
-        if not step > _NEWTON_TOLERANCE * (1.0 - y):
-            break
-        y += step
-    return math.exp(y)
+def _top(n, k, m):
+    """The largest value of k log p + m log(1 - p)."""
+    if k / n > 0.0 and m / n > 0.0:  # which may be zero by underflow
+        return k * math.log(k / n) + m * math.log(m / n)
+    return 0.0
 
 
 @inlined
-def _least(n, k, delta):
-    """The lower end of the set of `likelihood`; its upper end is that of the mirrored sample."""
-    if k <= 0.0:
-        return 0.0
-    m = n - k
-    a, b, c = math.lgamma(k + 0.5), math.lgamma(m + 0.5), math.lgamma(n + 1.0)
-    level = math.log(delta) + a + b - c - _LOG_PI - _GAMMA * (abs(a) + abs(b) + c)
-    top = 0.0
-    if k / n > 0.0 and m > 0.0:  # k/n may be zero by underflow
-        top = k * math.log(k / n) + m * math.log(m / n)
-    near = math.sqrt(max(0.0, top - level) / (2.0 * n))  # Pinsker's inequality: the roots are not farther than that
-    return min(_root(k, m, level, k / n - near), k / n)
+def _start(n, k, level, top):
+    """Below the least p with k log p + m log(1 - p) >= level, as y = log p: where the search for it begins."""
+    near = math.sqrt(max(0.0, top - level) / (2.0 * n))  # Pinsker's inequality: the root is not farther than that
+    return max(level / k, math.log(k / n - near)) if k / n - near > 0.0 else level / k
+
+
+@inlined
+def _step(k, m, level, y):
+    """Newton's step from below towards the root of k log p + m log(1 - p) = level in y = log p; 0 at the end.
+
+    The function is concave in y, so that no step passes the root, and every iterate is a bound.
+    """
+    p = math.exp(y)
+    slope = k - m * p / (1.0 - p)
+    step = (level - k * y - m * math.log1p(-p)) / slope
+    return step if slope > 0.0 and step > _NEWTON_TOLERANCE * (1.0 - y) else 0.0
+
+
+@inlined
+def _level(logarithm, a, b, c):
+    """The logarithm of the least likelihood that is not too small, less what rounding may have added to it."""
+    return logarithm + a + b - c - _LOG_PI - _GAMMA * (abs(a) + abs(b) + c)
 
 
 @inlined
@@ -119,8 +116,31 @@ def likelihood(n, total, exact, delta):
     """The mu with  mu^total (1 - mu)^(n - total) >= delta B(total + 1/2, n - total + 1/2) / pi.
 
     The set moves up with the total. So if that is not `exact`, either end is taken where rounding may have hidden it.
+    The upper end is one less the lower end of the mirrored sample. Both are searched for at once: each step waits for
+    the one before, and two can wait together.
     """
     off = 0.0 if exact else n * slip(n, total / n)
-    lower = _least(n, min(max(total - off, 0.0), n), delta)
-    upper = 1.0 - _least(n, n - min(max(total + off, 0.0), n), delta)
+    k = min(max(total - off, 0.0), n)
+    mirrored = n - min(max(total + off, 0.0), n)
+    m, other = n - k, n - mirrored
+    logarithm, whole = math.log(delta), math.lgamma(n + 1.0)
+    a, b = math.lgamma(k + 0.5), math.lgamma(m + 0.5)
+    top = _top(n, k, m)
+    c, d, summit = b, a, top
+    if mirrored != m or other != k:
+        c, d, summit = math.lgamma(mirrored + 0.5), math.lgamma(other + 0.5), _top(n, mirrored, other)
+    low, high = _level(logarithm, a, b, whole), _level(logarithm, c, d, whole)
+    y = _start(n, k, low, top) if k > 0.0 else 0.0
+    z = _start(n, mirrored, high, summit) if mirrored > 0.0 else 0.0
+    ahead, back = k > 0.0 and m > 0.0, mirrored > 0.0 and other > 0.0
+    for _ in range(_NEWTON):
+        up = _step(k, m, low, y) if ahead else 0.0
+        down = _step(mirrored, other, high, z) if back else 0.0
+        ahead, back = up > 0.0, down > 0.0
+        if not (ahead or back):
+            break
+        y += up
+        z += down
+    lower = min(math.exp(y), k / n) if k > 0.0 else 0.0
+    upper = 1.0 - min(math.exp(z), mirrored / n) if mirrored > 0.0 else 1.0
     return lower, max(upper, min(total / n, 1.0))

@@ -24,7 +24,7 @@ def _count_rows(counts, pair, outcomes, next_state, first):
     for i in range(first, pair.shape[0]):
         if pool_is_full(counts):
             return i
-        for k in range(outcomes.shape[1]):
+        for k in range(counts.sums.shape[1]):  # none if all are told
             add_outcome(counts, pair[i], k, outcomes[i, k])
         count(counts, pair[i], next_state[i])
     return pair.shape[0]

@@ -20,16 +20,30 @@ log(1/d) / n, and optimism adds them up. It is what decides on a river, so it ha
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Final, final
 
 from equipoise._compile import Entry
 from equipoise.confidence._bounds import ends, likelihood, spread
 from equipoise.confidence.elementwise import Elementwise, interval_entry, missing_entry
 
+_KEPT: Final = 511  # up to so many visits, the bounds of whole totals are kept once they are worked out
+_TABLE: Final = (_KEPT + 1) * (_KEPT + 2)  # two numbers for each n and each total from 0 to n
+
 
 @interval_entry
 def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # type: ignore[no-untyped-def]
     level = delta / (4.0 * count)
+    place = -1
+    if floats[0] > 0.0 and n <= _KEPT and squares == total and total == math.floor(total):
+        of_which = 1 if binary != 0 else 2
+        if floats[of_which] == 0.0:
+            floats[of_which] = level
+        if floats[of_which] == level:  # what is kept is of one level
+            visits = int(n)
+            place = 3 + visits * (visits + 1) + 2 * int(total) + (0 if binary != 0 else _TABLE)
+            if floats[place + 1] > 0.0:  # as every upper bound is
+                bounds[0], bounds[1] = floats[place], floats[place + 1]
+                return
     if binary != 0:
         bounds[0], bounds[1] = likelihood(n, total, True, level)
     else:
@@ -39,6 +53,8 @@ def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # 
         least, most = ends(n, total, level / 6.0)
         bounds[0] = max(lower, least, mean - radius)
         bounds[1] = min(upper, most, mean + radius)
+    if place >= 0:
+        floats[place], floats[place + 1] = bounds[0], bounds[1]
 
 
 @missing_entry
@@ -52,6 +68,11 @@ def _missing(delta, pairs, seen, since, bounds):  # type: ignore[no-untyped-def]
 class Adaptive(Elementwise):
     """Likelihood intervals for probabilities and outcomes, and a bound on the mass never seen.
 
+    See Also
+    --------
+    equipoise.recommended : The agent that uses it.
+    equipoise.confidence.Bernstein : The paper's, which are wider.
+
     Examples
     --------
     >>> import equipoise as eq
@@ -61,6 +82,8 @@ class Adaptive(Elementwise):
     """
 
     guarantee = "1 - delta, for all times at once"
+    timeless = True
+    scratch = 2 + 2 * _TABLE  # in a large world most bounds that a plan asks for have been asked for elsewhere
     relaxation = 0.9  # the regions of what is certain shrink like 1/n, and are soon all but periodic
 
     @property

@@ -29,15 +29,27 @@ class Confidence(Component, abc.ABC):
         What reports say of an agent with these regions; empty if the guarantee is proven.
     relaxation : float
         The planner's relaxation on these regions: 1, the paper's, unless they may be periodic.
+    timeless : bool
+        Whether the bounds of a pair depend on its own counts alone, and not on the time. Then those of pairs that were
+        not visited since the last plan are kept, and its kernel is asked for the others only: see `frame.Task.anew`.
+    scratch : int
+        How many numbers its kernel may keep for itself, behind its `floats`; they are zero when a phase begins. The
+        first of its floats is then this number where there is such room, and zero where there is none.
     learning : bool
         Whether visits narrow the regions; if not, the doubling of visits ends no episode.
     drawn : bool
         Whether a region is drawn at random, and may be a model in which not all states can be reached.
+
+    See Also
+    --------
+    equipoise.testing.check_confidence : The contract of a confidence of your own.
     """
 
     guarantee: str
     caveat: str = ""
     relaxation: float = 1.0
+    timeless: bool = False
+    scratch: int = 0
     learning: bool = True
     drawn: bool = False
 

@@ -36,6 +36,10 @@ def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # 
 class Bernstein(Elementwise):
     """The regions of the paper; the default.
 
+    See Also
+    --------
+    equipoise.confidence.Adaptive : The same guarantee, regions that fit the data.
+
     Examples
     --------
     >>> import equipoise as eq

@@ -11,6 +11,8 @@ The rule is a compiled entry, `interval`, called for every mean outcome and ever
     floats          the confidence's own parameters,
     bounds          bounds[0] <= mean <= bounds[1], to be written, within [0, 1].
 
+A rule that does not read tau is `timeless`: then only the means of pairs visited since the last plan are asked again.
+
 Half of delta is for outcomes and half for successors, unless the proof shares it in another way; each half is shared
 among `count` means. A pair never visited has the whole of [0, 1], and the rule is not asked. For successors never seen
 the rule is asked once, with a total of zero. A second entry, `missing`, may bound all of them together:
@@ -31,7 +33,8 @@ from numpy.typing import NDArray
 
 from equipoise._compile import Entry, call_for_two
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened
+from equipoise.confidence.frame import confidence_entry, opened, to_be_filled
+from equipoise.confidence.region import lay_out
 from equipoise.errors import ParameterError
 
 __all__ = ["INTERVAL", "MISSING", "Elementwise", "Entry", "interval_entry", "missing_entry"]
@@ -59,9 +62,10 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     outcomes = float(task.n_outcomes) * float(task.n_pairs)
     successors = float(task.n_states) * float(task.n_pairs)
     any_value, binary = np.int64(0), np.int64(1)
-    listed = 0
-    region.first[0] = 0
+    lay_out(task, counts, region)
     for pair in range(task.n_pairs):
+        if not to_be_filled(task, counts, pair):
+            continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         for k in range(task.n_outcomes):
             bounds = (0.0, 1.0)
@@ -72,13 +76,13 @@ def _fill(frame):  # type: ignore[no-untyped-def]
                 bounds = call_for_two(interval, (tau, delta, outcomes, any_value, n, total, squares, floats))
             region.v_lo[pair, k], region.v_hi[pair, k] = bounds
         begin = counts.block_first[pair]
-        for i in range(begin, begin + counts.block_used[pair]):
-            total = float(counts.pool_count[i])
+        listed = region.first[pair]
+        for i in range(counts.block_used[pair]):
+            seen_at, place = np.uint64(begin + i), np.uint64(listed + i)  # unsigned: no code for negative ones
+            total = float(counts.pool_count[seen_at])
             bounds = call_for_two(interval, (tau, delta, successors, binary, n, total, total, floats))
-            region.successor[listed] = counts.pool_state[i]
-            region.lo[listed], region.hi[listed] = bounds
-            listed += 1
-        region.first[pair + 1] = listed
+            region.successor[place] = counts.pool_state[seen_at]
+            region.lo[place], region.hi[place] = bounds
         region.rest[pair] = 1.0
         if counts.block_used[pair] > 0:  # outcomes alone may be seen where they are counted apart from transitions
             rest = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]

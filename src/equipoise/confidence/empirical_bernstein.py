@@ -43,6 +43,10 @@ def _interval(tau, delta, count, binary, n, total, squares, floats, bounds):  # 
 class EmpiricalBernstein(Elementwise):
     """Time-uniform empirical Bernstein intervals, intersected with Laplace's and the exact ones.
 
+    See Also
+    --------
+    equipoise.confidence.Adaptive : Likelihood intervals, which have no closed form.
+
     Examples
     --------
     >>> import equipoise as eq
@@ -53,6 +57,7 @@ class EmpiricalBernstein(Elementwise):
     """
 
     guarantee = "1 - delta, for all times at once"
+    timeless = True
     relaxation = 0.9  # the regions of what is certain shrink like 1/n, and are soon all but periodic
 
     @property

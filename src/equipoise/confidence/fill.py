@@ -11,7 +11,7 @@ from equipoise._compile import Entry, inlined, kernel
 from equipoise._frames import call_framed, framed
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts
-from equipoise.confidence.frame import ConfidenceFrame, Own, Task
+from equipoise.confidence.frame import ConfidenceFrame, Own, Task, to_be_filled
 from equipoise.confidence.law_counts import units_of
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ParameterError
@@ -22,15 +22,18 @@ from equipoise.models.model import Space
 def fill(address, task, counts, region, own):
     """Call the kernel at `address` of a confidence; `rest_sum` is 1 and `radius` 0 unless it sets them."""
     for pair in range(region.radius.shape[0]):
-        region.rest_sum[pair] = 1.0
-        region.radius[pair] = 0.0
+        if to_be_filled(task, counts, pair):
+            region.rest_sum[pair] = 1.0
+            region.radius[pair] = 0.0
     call_framed(address, framed(ConfidenceFrame(task, counts, region, own)))
 
 
 @inlined
-def all_finite(region):
-    """Whether every bound of a region that was filled is a number; the planner would make a policy of anything."""
+def all_finite(task, counts, region):
+    """Whether every bound that was filled is a number; the planner would make a policy of anything."""
     for pair in range(region.radius.shape[0]):
+        if not to_be_filled(task, counts, pair):
+            continue
         for k in range(region.v_lo.shape[1]):
             if not (abs(region.v_lo[pair, k]) < np.inf and abs(region.v_hi[pair, k]) < np.inf):
                 return False
@@ -38,9 +41,9 @@ def all_finite(region):
             return False
         if not abs(region.radius[pair]) < np.inf:
             return False
-    for i in range(region.first[region.radius.shape[0]]):
-        if not (abs(region.lo[i]) < np.inf and abs(region.hi[i]) < np.inf):
-            return False
+        for i in range(region.first[pair], region.first[pair + 1]):
+            if not (abs(region.lo[i]) < np.inf and abs(region.hi[i]) < np.inf):
+                return False
     return True
 
 
@@ -54,7 +57,8 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
 
     A confidence that draws random numbers begins its stream anew.
     """
-    region = empty_region(units_of(space).n_units, space.n_outcomes, max(counts.seen, confidence.listed))
+    units = units_of(space)
+    region = empty_region(units.n_units, units.n_outcomes, max(counts.seen, confidence.listed))
     fill_region(confidence, space, counts, tau, delta, confidence.first_stream(), region)
     return region
 
@@ -73,9 +77,10 @@ def fill_region(
     task = Task(
         tau=int(tau),
         delta=float(delta),
+        anew=True,
         n_states=units.n_values,
         n_pairs=units.n_units,
-        n_outcomes=space.n_outcomes,
+        n_outcomes=units.n_outcomes,
         known_mask=units.known_mask,
         known_outcomes=units.known_outcomes,
     )
@@ -99,9 +104,13 @@ def kernel_address(confidence: Confidence) -> int:
 
 
 def numbers_of(confidence: Confidence) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Its `floats` and `ints`, of the types that a kernel reads through raw pointers."""
+    """Its `floats`, with its scratch behind them, and its `ints`, of the types that a kernel reads by raw pointers."""
     try:
-        floats = np.array(confidence.floats, dtype=np.float64, ndmin=1)
+        given = np.array(confidence.floats, dtype=np.float64, ndmin=1)
+        floats = np.zeros(given.size + int(confidence.scratch))  # what is never written takes no memory
+        floats[: given.size] = given
+        if confidence.scratch:
+            floats[0] = confidence.scratch
         ints = np.array(confidence.ints, ndmin=1)
         return floats, ints.astype(np.int64, casting="safe" if ints.size else "unsafe")
     except (TypeError, ValueError) as error:

@@ -17,6 +17,7 @@ from equipoise.confidence.law_counts import nothing_counted
 from equipoise.confidence.law_intervals import law_table
 from equipoise.models.labels import as_column
 from equipoise.models.log import Source
+from equipoise.models.rows import dense_row
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
         next state after an arrow), visits of the pair, estimate, low, high. Where mechanics are known, one row a value
         of each law: law, value, visits of the law, seen, estimate, low, high.
 
+    See Also
+    --------
+    equipoise.certify : What a log proves of the optimum.
+
     Examples
     --------
     >>> import equipoise as eq
@@ -68,9 +73,11 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     numbers: list[tuple[float, float, float]] = []
     for pair in range(space.n_pairs):
         n = max(int(visits[pair]), 1)
-        means = space.known_outcomes[pair] if space.known_mask[pair] else counts.sums[pair] / n
+        known = bool(space.known_mask[pair])
+        means = dense_row(space.known_rows, pair) if known else counts.sums[pair] / n
+        lows, highs = (means, means) if known else (region.v_lo[pair], region.v_hi[pair])
         for k, name in enumerate(names):
-            low, high = float(region.v_lo[pair, k]), float(region.v_hi[pair, k])
+            low, high = float(lows[k]), float(highs[k])
             numbers.append((float(means[k]) if visits[pair] else np.nan, low, high))
             what.append(name)
         seen = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
@@ -86,7 +93,7 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
         pairs += [pair] * (len(what) - len(pairs))
     states = space.state_of[pairs]
     actions = np.asarray(pairs) - space.first_pair[states]
-    estimate, lows, highs = zip(*numbers, strict=True)
+    estimate, least, most = zip(*numbers, strict=True)
     return polars.DataFrame(
         {
             "state": as_column([space.labels.state(s) for s in states.tolist()]),
@@ -96,7 +103,7 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
             "what": what,
             "visits": visits[pairs],
             "estimate": estimate,
-            "low": lows,
-            "high": highs,
+            "low": least,
+            "high": most,
         }
     )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from equipoise._compile import Entry
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.frame import confidence_entry, opened
+from equipoise.confidence.law_counts import units_of
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model, Space
 
@@ -53,6 +54,10 @@ class Known(Confidence):
     model : Model
         The world that the agent knows; its space must be that of the agent.
 
+    See Also
+    --------
+    equipoise.solve : What could be had if the world were known.
+
     Examples
     --------
     >>> import equipoise as eq
@@ -79,7 +84,12 @@ class Known(Confidence):
     @property
     def floats(self) -> NDArray[np.float64]:
         """Probabilities and means."""
-        return np.concatenate([self.model.transition_probability, self.model.means.ravel()])
+        return np.concatenate([self.model.transition_probability, self._outcomes.ravel()])
+
+    @property
+    def _outcomes(self) -> NDArray[np.float64]:
+        """The means, unless they are sparse: then the agent is told them, or its space is another."""
+        return self.model.means if units_of(self.model.space).told is None else np.zeros((0, 0))
 
     @property
     def ints(self) -> NDArray[np.int64]:
@@ -94,6 +104,8 @@ class Known(Confidence):
     def check(self, space: Space) -> None:
         """The space must be that of the model."""
         own = self.model.space
+        if units_of(own).told is not None and units_of(space).told is None:
+            raise ParameterError("Known: its model tells all outcomes; make the agent with model.space, which does too")
         if space.laws is not None:
             raise ParameterError(
                 "Known: the agent was told mechanics; one that knows the model is made with model.space"

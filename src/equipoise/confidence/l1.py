@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from equipoise._compile import Entry
 from equipoise.confidence._bounds import laplace
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened
+from equipoise.confidence.frame import confidence_entry, opened, to_be_filled
+from equipoise.confidence.region import lay_out
 from equipoise.errors import ParameterError
 
 _FORMS: Final = ("jaksch", "laplace")
@@ -39,9 +40,10 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     form = own.ints[0]
     n_states, n_pairs, delta = task.n_states, task.n_pairs, task.delta
     outcomes = float(task.n_outcomes) * float(n_pairs)
-    listed = 0
-    region.first[0] = 0
+    lay_out(task, counts, region)
     for pair in range(n_pairs):
+        if not to_be_filled(task, counts, pair):
+            continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         for k in range(task.n_outcomes):
             lower, upper = 0.0, 1.0
@@ -57,12 +59,12 @@ def _fill(frame):  # type: ignore[no-untyped-def]
             region.v_lo[pair, k] = lower
             region.v_hi[pair, k] = upper
         begin = counts.block_first[pair]
+        listed = region.first[pair]
         for i in range(begin, begin + counts.block_used[pair]):
             region.successor[listed] = counts.pool_state[i]
             region.lo[listed] = counts.pool_count[i] / n
             region.hi[listed] = region.lo[listed]
             listed += 1
-        region.first[pair + 1] = listed
         region.rest[pair] = 0.0
         if n <= 0.0:
             region.radius[pair] = 2.0
@@ -86,6 +88,10 @@ class L1(Confidence):
     form : str
         "jaksch", UCRL2's radii, or "laplace", which hold for all numbers of visits at once.
 
+    See Also
+    --------
+    equipoise.confidence.Adaptive : Intervals for each successor.
+
     Examples
     --------
     UCRL2:
@@ -102,6 +108,7 @@ class L1(Confidence):
         if not isinstance(form, str) or form not in _FORMS:
             raise ParameterError(f"form: got {form!r}; one of {', '.join(map(repr, _FORMS))} is needed")
         self.form = form
+        self.timeless = form == "laplace"
 
     @property
     def kernel(self) -> Entry:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from equipoise._compile import inlined
 from equipoise.confidence.counts import Counts, add_outcome, count, no_counts
 from equipoise.models.laws.laws import Laws
-from equipoise.models.space import Space, sealed
+from equipoise.models.rows import SparseRows, for_kernels, sealed
+from equipoise.models.space import Space
 
 
 class Units(NamedTuple):
@@ -29,27 +30,39 @@ class Units(NamedTuple):
         Whether its mean outcomes need not be learnt.
     known_outcomes : float array, units by outcomes
         These.
+    told : SparseRows or None
+        All mean outcomes of the pairs, if all are told, and nearly all are zero. Then there is nothing of them to count
+        or to bound: `known_outcomes`, counts and regions have no columns, and a confidence is asked for none.
     """
 
     n_values: int
     n_units: int
     known_mask: NDArray[np.bool_]
     known_outcomes: NDArray[np.float64]
+    told: SparseRows | None
+
+    @property
+    def n_outcomes(self) -> int:
+        """How many outcomes are counted and bounded."""
+        return int(self.known_outcomes.shape[1])
 
 
 def units_of(space: Space) -> Units:
     """What is counted in a space."""
     laws = space.laws
     if laws is None:
-        return Units(space.n_states, space.n_pairs, space.known_mask, space.known_outcomes)
+        told = for_kernels(space.known_rows) if space.known_mask.all() else None
+        known = space.known_outcomes if told is None else sealed(np.zeros((space.n_pairs, 0)))
+        return Units(space.n_states, space.n_pairs, space.known_mask, known, told)
     mask = np.arange(laws.n_units) < laws.arrays.learnt  # a law has no outcomes of its own
-    return Units(laws.arrays.n_values, laws.n_units, sealed(mask), sealed(np.zeros((laws.n_units, space.n_outcomes))))
+    known = sealed(np.zeros((laws.n_units, space.n_outcomes)))
+    return Units(laws.arrays.n_values, laws.n_units, sealed(mask), known, None)
 
 
 def nothing_counted(space: Space) -> Counts:
     """Nothing seen yet in a space."""
     if space.laws is None:
-        return no_counts(space.n_pairs, space.n_outcomes)
+        return no_counts(space.n_pairs, units_of(space).n_outcomes)
     return _no_law_counts(space.laws, space.n_outcomes)
 
 

@@ -98,6 +98,10 @@ class PosteriorSampling(Confidence):
     seed : int
         Of its own stream of random numbers, apart from the world's; it is saved with the agent.
 
+    See Also
+    --------
+    equipoise.confidence.Adaptive : With a guarantee.
+
     Examples
     --------
     >>> import equipoise as eq

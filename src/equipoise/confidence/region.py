@@ -15,12 +15,16 @@ With a `radius` above zero the transitions of the pair are a ball instead: all d
 |p - lo|_1 <= radius, where lo is zero for what is not listed. Then hi, rest and rest_sum say nothing.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from equipoise._compile import inlined, move_within
 
 
 class Region(NamedTuple):
@@ -83,3 +87,42 @@ def empty_region(n_pairs: int, n_outcomes: int, capacity: int) -> Region:
         v_lo=np.zeros((n_pairs, n_outcomes)),
         v_hi=np.zeros((n_pairs, n_outcomes)),
     )
+
+
+@inlined
+def lay_out(task, counts, region):
+    """Give each pair room for the successors that were seen of it, in the order of the pairs.
+
+    Where the region is not filled anew, what it lists moves along, from the last pair to the first, as far as anything
+    new was seen.
+    """
+    if task.anew:
+        listed = 0
+        region.first[0] = 0
+        for pair in range(task.n_pairs):
+            listed += counts.block_used[pair]
+            region.first[pair + 1] = listed
+        return
+    end = counts.pool[0].seen
+    top = region.first[task.n_pairs]  # what is listed from the last pair looked at up to here moves by `shift`
+    shift = end - top
+    for pair in range(task.n_pairs - 1, -1, -1):
+        old_end = region.first[pair + 1]
+        if end == old_end:
+            _move_up(region, old_end, top, shift)
+            return  # nothing new up to here
+        region.first[pair + 1] = end
+        end -= counts.block_used[pair]
+        if end - region.first[pair] != shift:  # something new of this one
+            _move_up(region, old_end, top, shift)
+            top, shift = old_end, end - region.first[pair]
+    _move_up(region, region.first[0], top, shift)
+
+
+@inlined
+def _move_up(region, begin, end, shift):
+    """Move what is listed from `begin` to `end`."""
+    if end > begin:
+        move_within(region.successor, begin + shift, begin, end - begin)
+        move_within(region.lo, begin + shift, begin, end - begin)
+        move_within(region.hi, begin + shift, begin, end - begin)

@@ -17,7 +17,7 @@ from equipoise._frames import call_framed, framed
 from equipoise._numbers import real
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.fill import kernel_address
-from equipoise.confidence.frame import ConfidenceFrame, Own, confidence_entry, opened
+from equipoise.confidence.frame import ConfidenceFrame, Own, confidence_entry, opened, to_be_filled
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
 
@@ -29,6 +29,8 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     of_other = Own(own.floats[1:], own.ints[1:], own.stream)
     call_framed(own.ints[0], framed(ConfidenceFrame(task, counts, region, of_other)))
     for pair in range(task.n_pairs):
+        if not to_be_filled(task, counts, pair):
+            continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         if n <= 0.0:
             continue
@@ -69,6 +71,10 @@ class Scaled(Confidence):
     factor : float
         In (0, 1]; 1 changes nothing.
 
+    See Also
+    --------
+    equipoise.confidence.PosteriorSampling : Faster learning without a proof, too.
+
     Examples
     --------
     >>> from equipoise.confidence import Bernstein
@@ -86,6 +92,7 @@ class Scaled(Confidence):
         self.factor = real(factor, "factor", error=ParameterError)
         if not 0 < self.factor <= 1:
             raise ParameterError(f"factor: got {factor}; it must lie in (0, 1]")
+        self.timeless = bool(confidence.timeless)
         self.relaxation = min(0.9, confidence.relaxation)  # smaller regions are sooner all but periodic
 
     @property

@@ -42,6 +42,10 @@ def inventory(
     ModelError
         Naming the parameter.
 
+    See Also
+    --------
+    equipoise.models.inventory : The same as a table.
+
     Examples
     --------
     >>> inventory(capacity=20, largest_demand=6, orders=(0, 5, 10), lead_time=3)

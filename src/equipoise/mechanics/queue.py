@@ -35,6 +35,10 @@ def queue(classes: int = 2, room: int = 3) -> Mechanics:
     ModelError
         Naming the parameter.
 
+    See Also
+    --------
+    equipoise.models.queue : The same as a table.
+
     Examples
     --------
     >>> centre = queue()

@@ -6,15 +6,16 @@ taken with probability ``probability[j]``, leads to ``next[j]``, and its outcome
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from equipoise._types import Index, Vector
+from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
 from equipoise.models._checks import SUM_TOLERANCE
 from equipoise.models.labels import Labels
+from equipoise.models.rows import Rows, dense_row, entries
 from equipoise.models.space import pairs_of
 
 __all__ = ["SUM_TOLERANCE", "Branches", "check_actions"]
@@ -28,7 +29,7 @@ class Branches(NamedTuple):
     probability: Vector
     next: Index
     row: Index
-    rows: Vector
+    rows: Rows
 
     def taken(self) -> Branches:
         """Return the branches of positive probability, with the rows that they use."""
@@ -52,17 +53,26 @@ class Branches(NamedTuple):
         p.sum_duplicates()
         return p
 
-    def means(self) -> Vector:
+    def means(self) -> Rows:
         """Return v, exactly the row where all branches of a pair share one."""
         P, R = self.first.size - 1, self.rows.shape[0]
         leading = self.row[self.first[:-1]]
         shared = np.logical_and.reduceat(self.row == np.repeat(leading, np.diff(self.first)), self.first[:-1])
+        if not isinstance(self.rows, np.ndarray):
+            return self._sparse_means(shared)
         means = self.rows[leading]
         if not shared.all():
             weights = csr_array((self.probability, self.row, self.first), shape=(P, R))
             mixed: Vector = np.asarray(weights @ self.rows)[~shared]
             means[~shared] = np.clip(mixed, 0.0, 1.0)
         return means
+
+    def _sparse_means(self, shared: Mask) -> csr_array:
+        P = shared.size
+        weight = np.where(np.repeat(shared, np.diff(self.first)), 0.0, self.probability)
+        weight[self.first[:-1][shared]] = 1.0
+        means: Any = csr_array((weight, self.row, self.first), shape=(P, self.rows.shape[0])) @ self.rows
+        return csr_array((np.clip(means.data, 0.0, 1.0), means.indices, means.indptr), shape=means.shape)
 
     def check(self, labels: Labels) -> None:
         """Raise a `ModelError` that names the state, the action and the number that is wrong.
@@ -109,14 +119,23 @@ class Branches(NamedTuple):
                 f"{self._pair(off[0], labels)}: the probabilities sum to {total[off[0]]}; "
                 f"they must sum to 1, to within {SUM_TOLERANCE}"
             )
-        bad, outcome = np.nonzero(~((self.rows >= 0.0) & (self.rows <= 1.0)))
+        bad, outcome = self._outside()
         for row, k in zip(bad.tolist(), outcome.tolist(), strict=True):
             users = np.flatnonzero(self.row == row)
             if users.size:
-                raise ModelError(
-                    f"{self._branch(users[0], labels)}, {labels.name_outcome(k)}: the mean is {self.rows[row, k]}; "
-                    "it must lie in [0, 1]"
-                )
+                where, mean = self._branch(users[0], labels), dense_row(self.rows, row)[k]
+                raise ModelError(f"{where}, {labels.name_outcome(k)}: the mean is {mean}; it must lie in [0, 1]")
+
+    def _outside(self) -> tuple[Index, Index]:
+        """The rows and outcomes of means outside of [0, 1]."""
+        wrong = ~((entries(self.rows) >= 0.0) & (entries(self.rows) <= 1.0))
+        if isinstance(self.rows, np.ndarray):
+            row, outcome = map(np.asarray, np.nonzero(wrong))
+        else:
+            places = np.flatnonzero(wrong)
+            row = np.searchsorted(self.rows.indptr, places, side="right") - 1
+            outcome = np.asarray(self.rows.indices[places], dtype=np.int64)
+        return row.astype(np.int64), outcome.astype(np.int64)
 
     def _pair(self, pair: int | np.intp, labels: Labels) -> str:
         state = int(np.searchsorted(self.first_pair, pair, side="right")) - 1

@@ -65,8 +65,15 @@ def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[
     ----------
     branches : int
         How many peripheral states there are, at least 2.
-    centre, attach
+    centre : Model, optional
         As for `hub`.
+    attach : sequence of int, optional
+        As for `hub`.
+
+    Returns
+    -------
+    Model
+        With one outcome.
 
     Examples
     --------

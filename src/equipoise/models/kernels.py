@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, kernel
+from equipoise.models.rows import SparseRows
 
 _FEW: Final = 16  # up to so many branches are scanned one by one
 _CHECK_EVERY: Final = 4  # sweeps between two looks at the bounds
@@ -38,6 +39,7 @@ class Sampling(NamedTuple):
     branch_next: NDArray[np.int64]
     branch_row: NDArray[np.int64]
     rows: NDArray[np.float64]
+    sparse: SparseRows | None  # in the place of the rows, where nearly all of them are zero
     bernoulli: bool
 
 
@@ -60,14 +62,27 @@ def draw(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
                 last = middle
             else:
                 j = middle + 1
-    row = world.branch_row[j]
-    if world.bernoulli:
+    _write_outcomes(world.sparse, world, world.branch_row[j], rng, outcome)
+    return j
+
+
+@inlined
+def _write_outcomes(sparse, world, row, rng, outcome):  # type: ignore[no-untyped-def]
+    """The outcomes of a row; `sparse` are the rows where nearly all are zero, else None: numba compiles one branch."""
+    if sparse is not None:
+        for k in range(outcome.shape[0]):
+            outcome[k] = 0.0
+        for i in range(sparse.first[row], sparse.first[row + 1]):
+            outcome[sparse.outcome[i]] = sparse.value[i]
+        if world.bernoulli:
+            for k in range(outcome.shape[0]):
+                outcome[k] = 1.0 if rng.random() < outcome[k] else 0.0
+    elif world.bernoulli:
         for k in range(outcome.shape[0]):
             outcome[k] = 1.0 if rng.random() < world.rows[row, k] else 0.0
     else:
         for k in range(outcome.shape[0]):
             outcome[k] = world.rows[row, k]
-    return j
 
 
 @inlined

@@ -45,7 +45,7 @@ class Labels:
         One label a state, all different: texts, numbers, tuples, anything hashable.
     actions : sequence, optional
         One list of labels for all states, of which a state with n actions uses the first n; or a list of lists, one
-        a state. (A tuple within the list is a label, a list is the labels of a state.)
+        a state. A tuple within the list is a label, a list is the labels of a state.
     outcomes : sequence of str, optional
         One text an outcome, all different.
 

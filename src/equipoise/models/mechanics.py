@@ -87,6 +87,11 @@ class Mechanics:
     ModelError
         Naming the state, the action and the noise for which something is wrong.
 
+    See Also
+    --------
+    equipoise.mechanics.inventory : A shop, ready made.
+    equipoise.Model : A world whose laws are all known.
+
     Examples
     --------
     A shop with room for three. It may order one, which comes after the customers.

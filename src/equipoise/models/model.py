@@ -24,7 +24,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import FileError, ModelError
@@ -36,7 +36,8 @@ from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.laws.laws import Laws
 from equipoise.models.laws.truth import contradiction
 from equipoise.models.log import Source
-from equipoise.models.space import Space, checked_pair, sealed
+from equipoise.models.rows import Rows, compact, dense, masked, same, sealed
+from equipoise.models.space import Space, checked_pair
 from equipoise.models.world import Seed, World
 
 __all__ = ["Model", "Space"]
@@ -60,17 +61,19 @@ class Model:
         All that an agent may know.
     noise : str
         "bernoulli" or "none".
-    means : numpy.ndarray
-        v, one row a pair.
+    means, mean_rows : numpy.ndarray
+        v, one row a pair. The second is a `scipy.sparse.csr_array` if it is large and nearly all zero, as that of a
+        large `visits` is; the first is an array in any case, made when it is asked for.
     labels : Labels
         What its states, actions and outcomes are called; without any, unless they were given.
     known_mask : numpy.ndarray
         Of which pairs the agent is told the mean outcomes.
     first_pair : numpy.ndarray
         The pairs of state s are those from first_pair[s] to first_pair[s + 1].
-    branch_first, branch_probability, branch_cumulative, branch_next, branch_row, rows : numpy.ndarray
+    branch_first, branch_probability, branch_cumulative, branch_next, branch_row, rows, outcome_rows : numpy.ndarray
         What a step draws from. The branches of a pair begin at branch_first[pair]; each has a probability, the sum of
-        it and those before, a next state, and the row of `rows` with its mean outcomes.
+        it and those before, a next state, and the row of `rows` with its mean outcomes. `outcome_rows` are these rows
+        too, sparse if they are large and nearly all zero.
     transition_first, transition_state, transition_probability : numpy.ndarray
         The distribution of the next state: for each pair, from transition_first[pair] on, the states that can follow,
         in increasing order, and their probabilities.
@@ -78,6 +81,12 @@ class Model:
         The laws that its branches were made of, if a `Mechanics` made it.
     branch_case : numpy.ndarray or None
         Then for each branch the case of the mechanics that it is.
+
+    See Also
+    --------
+    equipoise.Space : What an agent is told of it.
+    equipoise.Mechanics : Known steps, unknown laws.
+    equipoise.testing.check_model : The contract of a world of your own.
 
     Examples
     --------
@@ -102,11 +111,11 @@ class Model:
     branch_cumulative: Vector
     branch_next: Index
     branch_row: Index
-    rows: Vector
+    outcome_rows: Rows
     transition_first: Index
     transition_state: Index
     transition_probability: Vector
-    means: Vector
+    mean_rows: Rows
     known_mask: Mask
     start: int
     noise: str
@@ -191,7 +200,7 @@ class Model:
         cls,
         first_pair: ArrayLike,
         transitions: csr_array,
-        means: ArrayLike,
+        means: ArrayLike | csr_array,
         start: int = 0,
         noise: str = "bernoulli",
         known: Iterable[tuple[int, int]] = (),
@@ -205,10 +214,16 @@ class Model:
             Of length S + 1; the pairs of state s are ``first_pair[s] ... first_pair[s + 1] - 1``.
         transitions : scipy.sparse.csr_array
             p, one row a pair and one column a state.
-        means : array
+        means : array or scipy.sparse.csr_array
             v, one row a pair and one column an outcome.
-        start, noise, known, labels
+        start : int
+            The first state.
+        noise : {"bernoulli", "none"}
             As in `from_arrays`.
+        known : iterable of (state, action)
+            Pairs whose mean outcomes the agent is told.
+        labels : Labels, optional
+            What states, actions and outcomes are called.
 
         Examples
         --------
@@ -257,8 +272,14 @@ class Model:
         ----------
         given : Branches
             All that may follow each pair.
-        start, noise, known, labels
+        start : int
+            The first state.
+        noise : {"bernoulli", "none"}
             As in `from_arrays`.
+        known : iterable of (state, action)
+            Pairs whose mean outcomes the agent is told.
+        labels : Labels, optional
+            What states, actions and outcomes are called.
         """
         first_pair = given.first_pair
         if first_pair.size < 2:
@@ -282,11 +303,11 @@ class Model:
             branch_cumulative=sealed(cumulative),
             branch_next=sealed(law.next),
             branch_row=sealed(law.row),
-            rows=sealed(law.rows),
+            outcome_rows=compact(law.rows),
             transition_first=sealed(merged.indptr.astype(np.int64)),
             transition_state=sealed(states),
             transition_probability=sealed(chances),
-            means=sealed(law.means()),
+            mean_rows=compact(law.means()),
             known_mask=sealed(known_mask),
             start=start,
             noise=noise,
@@ -318,7 +339,17 @@ class Model:
     @property
     def n_outcomes(self) -> int:
         """K."""
-        return int(self.rows.shape[1])
+        return int(self.outcome_rows.shape[1])
+
+    @functools.cached_property
+    def means(self) -> Vector:
+        """V, one row a pair, as an array."""
+        return sealed(dense(self.mean_rows))
+
+    @functools.cached_property
+    def rows(self) -> Vector:
+        """The mean outcomes of branches, as an array."""
+        return sealed(dense(self.outcome_rows))
 
     @property
     def n_actions(self) -> tuple[int, ...]:
@@ -333,7 +364,7 @@ class Model:
     @functools.cached_property
     def space(self) -> Space:
         """All that an agent may know of this world."""
-        known_outcomes = self.means if self.known_mask.all() else np.where(self.known_mask[:, None], self.means, 0.0)
+        known_outcomes = masked(self.mean_rows, self.known_mask)
         return Space.of_arrays(self.first_pair, self.start, self.known_mask, known_outcomes, self.labels)
 
     @functools.cached_property
@@ -350,7 +381,7 @@ class Model:
         space = self.space
         if self.laws is None:
             return space
-        parts = (space.first_pair, space.start, space.known_mask, space.known_outcomes, space.labels)
+        parts = (space.first_pair, space.start, space.known_mask, space.known_rows, space.labels)
         return Space.of_arrays(*parts, self.laws)
 
     @functools.cached_property
@@ -422,8 +453,7 @@ class Model:
     def visits(self) -> Model:
         """Return the same dynamics with V(s,a) = e_s, told in advance: the outcomes count the visits.
 
-        K is then S, and the means are a dense array of one row a pair: mind the memory in large worlds. If the
-        states have labels, outcome k is called as state k is.
+        K is then S; in large worlds the means are sparse. If the states have labels, outcome k is called as state k is.
 
         >>> from equipoise.models import ring
         >>> ring(2).visits().means.tolist()
@@ -435,7 +465,7 @@ class Model:
             probability=self.branch_probability,
             next=self.branch_next,
             row=np.repeat(self.state_of, np.diff(self.branch_first)),
-            rows=np.eye(self.n_states),
+            rows=eye_array(self.n_states, format="csr"),
         )
         known = np.ones(self.n_pairs, np.bool_)
         return Model.from_parts(law, self.start, "none", known, self.labels.visits())
@@ -541,7 +571,8 @@ class Model:
         return (
             self.start == other.start
             and self.noise == other.noise
-            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in storing.ARRAYS)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in storing.VECTORS)
+            and same(self.outcome_rows, other.outcome_rows)
         )
 
     __hash__ = None  # type: ignore[assignment]

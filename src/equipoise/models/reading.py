@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
@@ -93,7 +93,7 @@ def read_branches(branches: Any, labels: Labels) -> Branches:
     )
 
 
-def read_sparse(first_pair: ArrayLike, transitions: Any, means: ArrayLike, labels: Labels) -> Branches:
+def read_sparse(first_pair: ArrayLike, transitions: Any, means: ArrayLike | csr_array, labels: Labels) -> Branches:
     """Read sparse transitions and means over the pairs."""
     first = _integers(first_pair, "first_pair")
     if first.ndim != 1 or first.size < 2 or first[0] != 0:
@@ -107,8 +107,9 @@ def read_sparse(first_pair: ArrayLike, transitions: Any, means: ArrayLike, label
     if p.shape != (P, S):
         raise ModelError(f"transitions: got the shape {p.shape}; {(P, S)} is needed, pairs by states")
     p.sum_duplicates()
+    outcomes: Any = means
     try:
-        v = np.array(means, dtype=np.float64)
+        v: Any = outcomes.astype(np.float64).tocsr() if hasattr(outcomes, "tocsr") else np.array(outcomes, np.float64)
     except (TypeError, ValueError):
         raise ModelError("means: not an array of numbers") from None
     if v.ndim != 2 or v.shape[0] != P:

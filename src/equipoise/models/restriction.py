@@ -71,7 +71,7 @@ def restricted_branches(model: Model, kept: Index) -> tuple[Branches, Mask, Labe
         probability=model.branch_probability[branches],
         next=number[model.branch_next[branches]],
         row=model.branch_row[branches],
-        rows=model.rows,
+        rows=model.outcome_rows,
     )
     labels = model.labels
     states = None if labels.states is None else [labels.states[s] for s in kept.tolist()]

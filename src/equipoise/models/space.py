@@ -6,11 +6,12 @@ may be told in advance. So may the mechanics of a step, with laws that are to be
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
@@ -18,13 +19,7 @@ from equipoise.models._checks import checked_integer, checked_list, checked_numb
 from equipoise.models.labels import Labels, checked_labels
 from equipoise.models.laws.laws import Laws
 from equipoise.models.laws.tables import TableShape, checked_facts, table_laws
-
-
-def sealed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array itself, C-contiguous, with its writeable flag off."""
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array
+from equipoise.models.rows import Rows, compact, dense, dense_row, differing, same, sealed
 
 
 def pairs_of(n_actions: Iterable[int]) -> Index:
@@ -66,12 +61,17 @@ class Space:
         The state of every pair.
     known_mask : numpy.ndarray
         Whether a pair's mean outcomes are told.
-    known_outcomes : numpy.ndarray
-        These, one row a pair; zero where they are not.
+    known_outcomes, known_rows : numpy.ndarray
+        These, one row a pair; zero where they are not. The second is a `scipy.sparse.csr_array` if it is large and
+        nearly all zero; the first is an array in any case, made when it is asked for.
     labels : Labels
         What was given, or one without any labels.
     laws : Laws or None
         What is known of the mechanics; None if every pair has transitions of its own, and nothing is known of them.
+
+    See Also
+    --------
+    equipoise.Model : The world itself.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Space:
     first_pair: Index
     state_of: Index
     known_mask: Mask
-    known_outcomes: Vector
+    known_rows: Rows
     labels: Labels
     laws: Laws | None
 
@@ -167,7 +167,7 @@ class Space:
         """
         if self.laws is not None:
             raise ModelError("knowing: its mechanics are known already; say everything at once, of a plain space")
-        parts = (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
+        parts = (self.first_pair, self.start, self.known_mask, self.known_rows, self.labels)
         return Space.of_arrays(*parts, self._laws_of(known_transitions or {}, same_law))
 
     def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
@@ -185,7 +185,7 @@ class Space:
         first_pair: Index,
         start: int,
         known_mask: Mask,
-        known_outcomes: Vector,
+        known_rows: Rows,
         labels: Labels | None = None,
         laws: Laws | None = None,
     ) -> Space:
@@ -193,7 +193,11 @@ class Space:
 
         Parameters
         ----------
-        first_pair, start, known_mask, known_outcomes
+        first_pair : numpy.ndarray
+            The attribute of this name.
+        start : int
+            The first state.
+        known_mask, known_rows : numpy.ndarray
             The attributes of these names.
         labels : Labels, optional
             Those of another space of this shape.
@@ -201,7 +205,7 @@ class Space:
             What is known of the mechanics.
         """
         space = object.__new__(cls)
-        space._fill(first_pair, start, known_mask, known_outcomes, labels or Labels(), laws)
+        space._fill(first_pair, start, known_mask, known_rows, labels or Labels(), laws)
         return space
 
     def _fill(
@@ -209,7 +213,7 @@ class Space:
         first_pair: Index,
         start: int,
         known_mask: Mask,
-        known_outcomes: Vector,
+        known_rows: Rows,
         labels: Labels,
         laws: Laws | None = None,
     ) -> None:
@@ -217,16 +221,21 @@ class Space:
         self.__dict__.update(
             n_states=counts.size,
             n_pairs=int(first_pair[-1]),
-            n_outcomes=known_outcomes.shape[1],
+            n_outcomes=int(known_rows.shape[1]),
             start=start,
             n_actions=tuple(counts.tolist()),
             first_pair=sealed(first_pair),
             state_of=sealed(np.repeat(np.arange(counts.size), counts)),
             known_mask=sealed(known_mask),
-            known_outcomes=sealed(known_outcomes),
+            known_rows=compact(known_rows),
             labels=labels,
             laws=laws,
         )
+
+    @functools.cached_property
+    def known_outcomes(self) -> Vector:
+        """The mean outcomes that are told, one row a pair, as an array."""
+        return sealed(dense(self.known_rows))
 
     @property
     def table(self) -> Space:
@@ -240,7 +249,7 @@ class Space:
         """
         if self.laws is None:
             return self
-        return Space.of_arrays(self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels)
+        return Space.of_arrays(self.first_pair, self.start, self.known_mask, self.known_rows, self.labels)
 
     def pair(self, state: int, action: int) -> int:
         """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair.
@@ -318,7 +327,7 @@ class Space:
             self.start == other.start
             and np.array_equal(self.first_pair, other.first_pair)
             and np.array_equal(self.known_mask, other.known_mask)
-            and np.array_equal(self.known_outcomes, other.known_outcomes)
+            and same(self.known_rows, other.known_rows)
             and (self.laws is other.laws or self.laws == other.laws)
         )
 
@@ -347,10 +356,11 @@ class Space:
         for s, (mine, theirs) in enumerate(zip(self.n_actions, other.n_actions, strict=True)):
             if mine != theirs:
                 return f"{self.name_state(s)} has {mine} actions here and {theirs} there"
-        differing = (self.known_mask != other.known_mask) | (self.known_outcomes != other.known_outcomes).any(axis=1)
-        for pair in np.flatnonzero(differing):
+        apart = np.flatnonzero(self.known_mask != other.known_mask)
+        for pair in np.union1d(apart, differing(self.known_rows, other.known_rows)).tolist():
             here, there = (
-                space.known_outcomes[pair].tolist() if space.known_mask[pair] else "unknown" for space in (self, other)
+                dense_row(space.known_rows, pair).tolist() if space.known_mask[pair] else "unknown"
+                for space in (self, other)
             )
             return f"{self.name_pair(int(pair))}: its outcomes are {here} here and {there} there"
         if self.laws is not other.laws and self.laws != other.laws:
@@ -370,7 +380,7 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        parts = (self.first_pair, self.start, self.known_mask, self.known_outcomes, self.labels, self.laws)
+        parts = (self.first_pair, self.start, self.known_mask, self.known_rows, self.labels, self.laws)
         return Space.of_arrays, parts
 
     def __repr__(self) -> str:

@@ -28,6 +28,11 @@ def star(branches: int = 3, diameter: int = 4) -> Model:
     diameter : int
         D, even and at least 2.
 
+    See Also
+    --------
+    equipoise.models.hub : States around a centre of any kind.
+    equipoise.models.bandit : All loops in one state.
+
     Examples
     --------
     >>> world = star(branches=3, diameter=4)

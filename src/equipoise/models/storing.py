@@ -18,6 +18,7 @@ from equipoise.errors import FileError
 from equipoise.models.branches import Branches
 from equipoise.models.labels import Labels
 from equipoise.models.laws.laws import Laws
+from equipoise.models.rows import from_stored, stored
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
@@ -27,20 +28,23 @@ _VERSION: Final = 1
 _LAWS: Final = "laws"  # in the header, and before the names of their arrays
 _CASES: Final = "branch_case"
 _LABELS: Final = "labels"  # in the header; files written before there were labels have none
-ARRAYS: Final = {
+_ROWS: Final = "rows"
+VECTORS: Final = {
     "first_pair": (np.int64, 1),
     "branch_first": (np.int64, 1),
     "branch_probability": (np.float64, 1),
     "branch_next": (np.int64, 1),
     "branch_row": (np.int64, 1),
-    "rows": (np.float64, 2),
     "known_mask": (np.bool_, 1),
 }
+"""The arrays of a model's file beside its rows, by name, with their types."""
 
 
 def numbers_of(model: Model) -> dict[str, NDArray[Any]]:
     """The arrays that make a model, by name; the others follow from them."""
-    return {name: getattr(model, name) for name in ARRAYS}
+    before, after = list(VECTORS)[:-1], list(VECTORS)[-1:]
+    numbers = {name: getattr(model, name) for name in before}
+    return numbers | stored(_ROWS, model.outcome_rows) | {name: getattr(model, name) for name in after}
 
 
 def branches_of(arrays: Mapping[str, NDArray[Any]]) -> Branches:
@@ -51,12 +55,13 @@ def branches_of(arrays: Mapping[str, NDArray[Any]]) -> Branches:
     FileError
         Naming an array that is missing or of another type.
     """
-    for name, (dtype, ndim) in ARRAYS.items():
-        if name not in arrays:
+    found: dict[str, Any] = {**arrays, _ROWS: from_stored(_ROWS, arrays)}
+    for name, (dtype, ndim) in {**VECTORS, _ROWS: (np.float64, 2)}.items():
+        if found.get(name) is None:
             raise FileError(f"the array {name!r} is missing")
-        if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
+        if found[name].dtype != dtype or found[name].ndim != ndim:
             raise FileError(f"the array {name!r} is not one that Equipoise writes")
-    return Branches(*(arrays[name] for name in list(ARRAYS)[:-1]))
+    return Branches(*[found[name] for name in [*list(VECTORS)[:-1], _ROWS]])
 
 
 def labels_in(header: Mapping[str, Any]) -> Labels:

@@ -68,6 +68,16 @@ def is_communicating(model: Model) -> bool:
     model : Model
         The world.
 
+    Returns
+    -------
+    bool
+        True if it is.
+
+    See Also
+    --------
+    equipoise.models.require_communicating : Raise an error otherwise.
+    equipoise.models.unreachable : Which states are cut off.
+
     Examples
     --------
     >>> from equipoise.models import Model, ring
@@ -111,6 +121,11 @@ def unreachable(model: Model) -> tuple[int, list[int]] | None:
     ----------
     model : Model
         The world.
+
+    Returns
+    -------
+    tuple of int and list of int, or None
+        The state, and those that it cannot reach.
 
     Examples
     --------
@@ -205,7 +220,7 @@ def hitting_times(model: Model, target: int) -> Vector:
     Returns
     -------
     numpy.ndarray
-        h(s) for every state s.
+        One time a state.
 
     Examples
     --------
@@ -243,6 +258,11 @@ def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK)
     ------
     ModelError
         When the model is not communicating, or too large; `diameter_bounds` is for those.
+
+    See Also
+    --------
+    equipoise.models.diameter_bounds : For large models.
+    equipoise.models.hitting_times : To one state.
 
     Examples
     --------
@@ -295,6 +315,15 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
         How many states to travel to: the one that most leads to, and those that least does.
     progress : bool, optional
         As in `diameter`.
+
+    Returns
+    -------
+    tuple of float
+        A lower and an upper bound.
+
+    See Also
+    --------
+    equipoise.models.diameter : The exact one.
 
     Examples
     --------

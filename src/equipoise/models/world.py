@@ -18,6 +18,7 @@ from equipoise._numbers import SEEDS, whole
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models._label_rows import Label
 from equipoise.models.kernels import Sampling, draw
+from equipoise.models.rows import for_kernels
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     t : int
         The step that is to come next.
 
+    Returns
+    -------
+    numpy.random.Generator
+        The same for the same seed and time, in any process.
+
     Examples
     --------
     >>> from equipoise.models import riverswim
@@ -63,12 +69,14 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
 
 def sampling_arrays(model: Model) -> Sampling:
     """Return what `sample` reads of a model."""
+    sparse = for_kernels(model.outcome_rows)
     return Sampling(
         branch_first=model.branch_first,
         branch_cumulative=model.branch_cumulative,
         branch_next=model.branch_next,
         branch_row=model.branch_row,
-        rows=model.rows,
+        rows=np.zeros((0, model.n_outcomes)) if sparse is not None else model.rows,
+        sparse=sparse,
         bernoulli=model.noise == "bernoulli",
     )
 

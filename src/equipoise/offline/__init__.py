@@ -1,7 +1,7 @@
 """What could be had with the model known: the offline programs, certified, and what stationary policies reach."""
 
 from equipoise.offline.benchmark import Benchmark, solve
-from equipoise.offline.constrained import Conflict
+from equipoise.offline.conflict import Conflict
 from equipoise.offline.deterministic import Deterministic
 from equipoise.offline.frontier import Frontier, frontier
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack

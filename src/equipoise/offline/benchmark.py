@@ -11,14 +11,15 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 from equipoise._progress import progress_display
 from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
-from equipoise.offline.choosing import COLUMNS, PROGRAM, ways
+from equipoise.offline.choosing import method_of, ways
+from equipoise.offline.columns import COLUMNS
 from equipoise.offline.occupancy import named_outcomes, occupancy_frame
 from equipoise.offline.policies import policy_of
 from equipoise.offline.program import Claim
@@ -28,11 +29,7 @@ from equipoise.rewards.constrained import Constrained
 if TYPE_CHECKING:
     import polars
 
-    from equipoise.offline.constrained import Conflict
-
-_MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
-_COLUMN_MARGIN: Final = 0.2  # the same, for an answer that was found by columns
-_FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
+    from equipoise.offline.conflict import Conflict
 
 
 @final
@@ -217,6 +214,12 @@ def solve(
     SolverError
         When no solver gave any point at all.
 
+    See Also
+    --------
+    equipoise.solve_knapsack : The same under budgets.
+    equipoise.best_stationary : What a single stationary policy reaches.
+    equipoise.frontier : What can be had of two or three outcomes at once.
+
     Examples
     --------
     >>> from equipoise.models import star
@@ -237,13 +240,11 @@ def solve(
         if isinstance(reward, Constrained):
             from equipoise.offline.constrained import solve_constrained
 
-            if method not in (None, PROGRAM):
-                raise ParameterError(f"method: got {method!r}; with constraints it is 'program' or None")
-            return solve_constrained(model, reward, tolerance, began, display)
+            return solve_constrained(model, reward, tolerance, method, began, display)
         for way in ways(model, reward, method):
             display.tell(f"solving the offline program ({way.__name__.removeprefix('by_')})")
             try:
-                claim = way(model, reward, max(tolerance / 10.0, _FINEST))
+                claim = way(model, reward, max(tolerance / 10.0, certificate.FINEST))
             except SolverError as error:
                 failures.append(str(error))
                 continue
@@ -262,7 +263,7 @@ def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: f
     """Recompute both bounds from what a solver claims, and say in the status whether they meet."""
     began = time.perf_counter() if began is None else began
     # Columns are added until the gap is a tenth of the tolerance; a sweep of a large model is too dear for a nicer one.
-    margin = tolerance * (_COLUMN_MARGIN if claim.solver == COLUMNS else _MARGIN)
+    margin = tolerance * (certificate.COLUMN_MARGIN if claim.solver == COLUMNS else certificate.MARGIN)
     primal = certificate.primal_point(model, reward, claim.occupancy)
     dual: certificate.Dual | None = None
     for theta in certificate.candidates(reward, primal, claim.thetas):
@@ -288,7 +289,7 @@ def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: f
         residual_l1=primal.residual_l1,
         tolerance=tolerance,
         solver=claim.solver,
-        method=COLUMNS if claim.solver == COLUMNS else PROGRAM,
+        method=method_of(claim.solver),
         seconds=time.perf_counter() - began,
         model=model,
         reward=reward,

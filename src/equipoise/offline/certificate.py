@@ -46,6 +46,9 @@ from equipoise.errors import ParameterError, RewardError
 from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 
+MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to stop improving the bounds
+COLUMN_MARGIN: Final = 0.2  # the same, for an answer that was found by columns
+FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
 SPAN: Final = 1e-9  # value iteration stops at this span
 _LEAST: Final = 1e-12  # outcomes at which a gradient is taken that does not exist at 0
 _WORK: Final = 2e8  # sweeps times successors that one bound may cost
@@ -110,7 +113,7 @@ def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, 
     x /= x.sum()
     # not by the matrix of the flow constraints, which a large model has no room for beside its own
     rho = np.abs(np.bincount(model.state_of, x, minlength=model.n_states) - model.transitions().T @ x)
-    return x, np.clip(model.means.T @ x, 0.0, 1.0), float(rho.max()), float(rho.sum())
+    return x, np.clip(model.mean_rows.T @ x, 0.0, 1.0), float(rho.max()), float(rho.sum())
 
 
 def primal_point(model: Model, reward: Reward, occupancy: ArrayLike) -> Primal:
@@ -257,7 +260,7 @@ def split_bound(
             conjugate = max(conjugate, there)
         total += term.weight * (conjugate - term.level)
         theta += term.weight * term.theta
-    scores = np.ascontiguousarray(-(model.means @ theta))
+    scores = np.ascontiguousarray(-(model.mean_rows @ theta))
     enough = -np.inf if primal is None else float(scores @ primal.occupancy) + margin
     start = None if bias is None else np.array(bias, dtype=np.float64)
     gain, gamma, sweeps = optimal_gain(model, scores, start, enough)

@@ -16,12 +16,16 @@ from equipoise._types import Index, Vector
 from equipoise.errors import SolverError
 from equipoise.models.model import Model
 from equipoise.offline.elimination import eliminate
+from equipoise.offline.evaluation import AFFORDABLE, factorisation_work
+from equipoise.offline.sweeps import settle
 
 SMALL: Final = 300  # states up to which the elimination is dense
 _DIRECT: Final = 3000  # states up to which a sparse factorisation is used at once
-_WARM_UP: Final = 2000
-_STEPS: Final = 20_000  # of the power method
-_EXACT: Final = 1e-14  # l1 change of the distribution at which that stops
+_STEP: Final = 0.9  # of the way that a step of the power method goes
+_CHUNK: Final = 100  # steps between two looks at how fast it settles
+_CHUNKS: Final = 200
+_FALLING: Final = 0.5  # a residual that does not fall by that factor in so many steps falls slowly
+_EXACT: Final = 1e-14  # l1 norm of the residual at which it stops
 _POOR: Final = 1e-8  # l1 residual at which a factorisation is not believed
 
 
@@ -54,7 +58,8 @@ def stationary_distribution(chain: csr_array) -> Vector:
     """Return the stationary distribution of an irreducible chain.
 
     Up to 300 states by elimination without subtractions (see `elimination`), which gets every entry right however
-    small. Above that by the power method if it settles, or else by a sparse factorisation.
+    small. Above that by the power method if it settles, or else by a sparse factorisation: as soon as it settles
+    slowly, if that is cheap.
 
     >>> stationary_distribution(csr_array([[0.5, 0.5], [1.0, 0.0]])).round(6).tolist()
     [0.666667, 0.333333]
@@ -64,18 +69,20 @@ def stationary_distribution(chain: csr_array) -> Vector:
         weight = np.empty(n)
         eliminate(n, np.ascontiguousarray(chain.toarray(), dtype=np.float64), weight)
         return weight
-    back = csr_array(chain.T)
-    pi: Vector
-    pi = np.full(n, 1.0 / n)
-    for _ in range(_STEPS if n > _DIRECT else _WARM_UP):
-        after = 0.5 * (pi + back @ pi)
-        after /= after.sum()
-        change = float(np.abs(after - pi).sum())
-        pi = after
-        if change <= _EXACT:
+    first, successor = chain.indptr.astype(np.int64), chain.indices.astype(np.int64)
+    pi, after, states = np.full(n, 1.0 / n), np.empty(n), np.arange(n)
+    residual, cheap = np.inf, None
+    for _ in range(_CHUNKS):
+        before = residual
+        residual = settle(first, successor, chain.data, states, _STEP, _CHUNK, _EXACT, pi, after)
+        if residual <= _EXACT:
             return pi
+        if residual > _FALLING * before:
+            cheap = n <= _DIRECT or factorisation_work(chain) <= AFFORDABLE if cheap is None else cheap
+            if cheap:
+                break
     weights = factorised_distribution(chain)
-    if not np.isfinite(weights).all() or np.abs(back @ weights - weights).sum() > _POOR:
+    if not np.isfinite(weights).all() or np.abs(chain.T @ weights - weights).sum() > _POOR:
         raise SolverError(f"the stationary distribution of a policy on {n} states could not be computed")
     return weights
 

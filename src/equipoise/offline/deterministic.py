@@ -15,8 +15,9 @@ import numpy as np
 from equipoise._types import Index, Vector
 from equipoise.models.model import Model
 from equipoise.offline.benchmark import Benchmark
-from equipoise.offline.certificate import optimal_gain
+from equipoise.offline.certificate import SPAN
 from equipoise.offline.enumeration import TIE, best_by_enumeration
+from equipoise.offline.gains import GainSearch
 from equipoise.offline.policies import ends_of, greedy, led_to, value_of
 from equipoise.rewards.base import Reward
 
@@ -53,7 +54,7 @@ class Deterministic:
 
     Examples
     --------
-    One of two arms for ever: the average is (1, 0) or (0, 1), and 1 - |w - c|^2 / 2 is 0.75 either way.
+    One of two arms for ever: the average is (1, 0) or (0, 1), and `1 - |w - c|^2 / 2` is 0.75 either way.
 
     >>> from equipoise.models import bandit
     >>> from equipoise.offline import best_stationary
@@ -94,7 +95,7 @@ def best_deterministic(model: Model, reward: Reward, best: Benchmark, limit: int
         exact=exact,
         actions=pairs - model.first_pair[:-1],
         states=states,
-        outcomes=np.clip(model.means.T @ x, 0.0, 1.0),
+        outcomes=np.clip(model.mean_rows.T @ x, 0.0, 1.0),
     )
 
 
@@ -113,17 +114,17 @@ def best_by_search(model: Model, reward: Reward, best: Benchmark) -> tuple[Index
         value, state, x = max(ends, key=lambda end: end[0])
         if top == -np.inf or value > top + TIE * max(1.0, abs(top)):
             top, pairs, root = value, trial.copy(), state
-        return np.clip(model.means.T @ x, 0.0, 1.0)
+        return np.clip(model.mean_rows.T @ x, 0.0, 1.0)
 
     likeliest = greedy(model, best.occupancy)
     mass = np.add.reduceat(best.occupancy, first[:-1])
     for dust in DUST:  # in states that x* visits rarely or never, lead to those that it visits
         consider(led_to(model, likeliest, np.flatnonzero(mass > dust * mass.max())))
-    theta = best.theta
+    theta, search, found = best.theta, GainSearch(model), None
     for _ in range(_LINEARISATIONS):
-        scores = np.ascontiguousarray(-(model.means @ theta))
-        _, bias, _ = optimal_gain(model, scores, best.bias)
-        w = consider(greedy(model, scores + model.transitions() @ bias))
+        scores = np.ascontiguousarray(-(model.mean_rows @ theta))
+        found = search.best(scores, SPAN, found)
+        w = consider(greedy(model, scores + model.transitions() @ found.bias))
         theta = -reward.gradient(np.clip(w, _LEAST, 1.0)) + _EXPLORE * rng.standard_normal(theta.size)
     free = np.flatnonzero(np.diff(first) > 1)
     trials = int(min(_TRIALS, _SEARCH / S))

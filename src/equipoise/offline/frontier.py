@@ -174,6 +174,15 @@ def frontier(
     progress : bool, optional
         A progress bar on stderr; by default on a terminal, when it takes longer than a second.
 
+    Returns
+    -------
+    Frontier
+        The points that were found, and the half-spaces beyond which nothing lies.
+
+    See Also
+    --------
+    equipoise.solve : The one point of it that a reward prefers.
+
     Examples
     --------
     >>> import equipoise as eq

@@ -12,17 +12,20 @@ phi = max over (s,a) of r - lambda.c + sum p gamma - gamma(s):
 
 because r.x <= (r - lambda.c).x + lambda.b for every x within the budgets. As in `certificate`, no solver is
 needed to check this.
+
+It is a constrained problem with linear functions, and goes the same two ways: by columns (`split_columns`), or as one
+linear program. Budgets that no policy keeps are refuted as constraints are (`conflict`).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array
 
 from equipoise._progress import progress_display
 from equipoise._types import Vector
@@ -30,9 +33,17 @@ from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
 from equipoise.offline.benchmark import check_call
+from equipoise.offline.choosing import PROGRAM, method_of, order
+from equipoise.offline.columns import COLUMNS, Pool
+from equipoise.offline.conflict import find_conflict
+from equipoise.offline.cuts import TIGHT, linear_program
 from equipoise.offline.occupancy import named_outcomes, occupancy_frame
 from equipoise.offline.policies import policy_of
-from equipoise.offline.program import flow_matrix, linear_program
+from equipoise.offline.problem import Problem
+from equipoise.offline.program import hull_of_model
+from equipoise.offline.split_columns import split_by_columns
+from equipoise.rewards.constraint import at_most
+from equipoise.rewards.linear import Linear
 
 if TYPE_CHECKING:
     import polars
@@ -59,7 +70,7 @@ class KnapsackBenchmark:
         budget.prices + gain, an upper bound; and dual_value - value.
     excess : float
         By how much a budget is exceeded, at most (rounding).
-    status, residual, residual_l1, tolerance, solver, seconds
+    status, residual, residual_l1, tolerance, solver, method, seconds
         As in `Benchmark`.
     model : Model
         What it is the optimum of.
@@ -91,6 +102,7 @@ class KnapsackBenchmark:
     residual_l1: float
     tolerance: float
     solver: str
+    method: str
     seconds: float
     model: Model
 
@@ -111,7 +123,12 @@ class KnapsackBenchmark:
 
 
 def solve_knapsack(
-    model: Model, budget: ArrayLike, tolerance: float = 1e-6, *, progress: bool | None = None
+    model: Model,
+    budget: ArrayLike,
+    tolerance: float = 1e-6,
+    *,
+    method: str | None = None,
+    progress: bool | None = None,
 ) -> KnapsackBenchmark:
     """Maximise the average of outcome 0 with the averages of the other outcomes within a budget.
 
@@ -123,16 +140,28 @@ def solve_knapsack(
         b, strictly between 0 and 1: one for all resources, or one for each.
     tolerance : float
         The gap up to which the status is "optimal".
+    method : {"columns", "program"}, optional
+        As in `solve`.
     progress : bool, optional
         As in `solve`.
+
+    Returns
+    -------
+    KnapsackBenchmark
+        Look at its `status`: an answer that could not be certified is returned, and labelled so.
 
     Raises
     ------
     ModelError
         When the model is not communicating, or has no resources.
     SolverError
-        When no policy keeps within the budgets; the message says what they lack. With an action in every
-        state that consumes nothing this cannot happen.
+        When no policy keeps within the budgets; the message says which of them, and what they lack. With an action in
+        every state that consumes nothing this cannot happen.
+
+    See Also
+    --------
+    equipoise.solve : The optimum of any concave reward.
+    equipoise.KnapsackAgent : The agent that earns under budgets.
 
     Examples
     --------
@@ -146,30 +175,75 @@ def solve_knapsack(
     began = time.perf_counter()
     tolerance = check_call(model, tolerance)
     b = _checked_budget(budget, model)
-    P, S = model.n_pairs, model.n_states
-    use = csr_array(model.means[:, 1:].T)
-    equal = csr_array(vstack([flow_matrix(model), csr_array(np.ones((1, P)))]))
-    right = np.append(np.zeros(S), 1.0)
+    pool, problem = Pool(model), _problem(model, b)
+    best: KnapsackBenchmark | None = None
+    failures: list[str] = []
+    sought = False
     with progress_display("solving P_C(b)", wanted=progress) as display:
-        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        solution = linear_program(-model.means[:, 0], use, b, equal, right, options=tight)
-        if solution.status == 2:
-            raise SolverError(_infeasible(use, b, equal, right))
-        if solution.status != 0:
-            raise SolverError(f"HiGHS: no solution of P_C(b) ({solution.message})")
-        display.tell("checking the answer of HiGHS")
-        prices = np.maximum(-np.array(solution.ineqlin.marginals), 0.0)
-        return _checked(model, b, solution.x, prices, -np.array(solution.eqlin.marginals[:S]), tolerance, began)
+        for name in order(model, True, method):
+            display.tell(f"solving P_C(b) ({name})")
+            try:
+                claim = _by_program(model, b) if name == PROGRAM else _by_columns(pool, problem, tolerance)
+            except SolverError as error:
+                failures.append(str(error))
+            else:
+                display.tell(f"checking the answer of {claim.solver}")
+                answer = _checked(model, b, claim, tolerance, began)
+                if best is None or answer.excess + abs(answer.gap) < best.excess + abs(best.gap):
+                    best = answer
+                if best.status == "optimal":
+                    return best
+            if not sought:
+                sought = True
+                display.tell("looking for budgets in conflict")
+                conflict = find_conflict(pool, problem.constraints, tolerance, method)
+                if conflict is not None:
+                    raise SolverError(
+                        f"budget: no policy keeps within {b.tolist()}: {conflict[0]}; "
+                        f"all of them must rise by {-conflict[1].dual.value:.4g} at least"
+                    )
+    if best is None:
+        raise SolverError("; ".join(failures))
+    return best
 
 
-def _checked(
-    model: Model, b: Vector, occupancy: Vector, prices: Vector, bias: Vector, tolerance: float, began: float
-) -> KnapsackBenchmark:
+class _Claim(NamedTuple):
+    """What a solver says: an occupancy, the prices, and the flow constraints' multipliers."""
+
+    occupancy: Vector
+    prices: Vector
+    bias: Vector
+    solver: str
+
+
+def _problem(model: Model, b: Vector) -> Problem:
+    """P_C(b) as a problem with constraints, called by the labels of the resources."""
+    within = tuple(at_most(k, float(limit), model) for k, limit in enumerate(b.tolist(), 1))
+    return Problem(Linear(np.eye(model.n_outcomes)[0]), within)
+
+
+def _by_columns(pool: Pool, problem: Problem, tolerance: float) -> _Claim:
+    claim = split_by_columns(pool, problem, max(0.1 * tolerance, certificate.FINEST))
+    return _Claim(claim.occupancy, claim.multipliers[1:], claim.bias, claim.solver)
+
+
+def _by_program(model: Model, b: Vector) -> _Claim:
+    _, equal, right = hull_of_model(model)
+    solution = linear_program(-model.means[:, 0], csr_array(model.means[:, 1:].T), b, equal, right, options=TIGHT)
+    if solution.status != 0:
+        raise SolverError(f"HiGHS: no solution of P_C(b) ({solution.message})")
+    prices = np.maximum(-np.array(solution.ineqlin.marginals), 0.0)
+    return _Claim(solution.x, prices, -np.array(solution.eqlin.marginals[:-1]), "HIGHS")
+
+
+def _checked(model: Model, b: Vector, claim: _Claim, tolerance: float, began: float) -> KnapsackBenchmark:
     """Recompute both bounds, whoever made the claim."""
-    x, w, residual, residual_l1 = certificate.measure(model, occupancy)
+    prices = claim.prices
+    margin = tolerance * (certificate.COLUMN_MARGIN if claim.solver == COLUMNS else certificate.MARGIN)
+    x, w, residual, residual_l1 = certificate.measure(model, claim.occupancy)
     theta = np.concatenate([[-1.0], prices])
-    scores = np.ascontiguousarray(-(model.means @ theta))
-    gain, gamma, _ = certificate.optimal_gain(model, scores, bias, float(scores @ x) + 0.01 * tolerance)
+    scores = np.ascontiguousarray(-(model.mean_rows @ theta))
+    gain, gamma, _ = certificate.optimal_gain(model, scores, claim.bias, float(scores @ x) + margin)
     value, dual_value = float(w[0]), float(b @ prices) + gain
     gap = dual_value - value
     excess = float(max(0.0, (w[1:] - b).max()))
@@ -194,7 +268,8 @@ def _checked(
         residual=residual,
         residual_l1=residual_l1,
         tolerance=tolerance,
-        solver="HIGHS",
+        solver=claim.solver,
+        method=method_of(claim.solver),
         seconds=time.perf_counter() - began,
         model=model,
     )
@@ -214,13 +289,3 @@ def _checked_budget(budget: ArrayLike, model: Model) -> Vector:
     if not np.all((b > 0.0) & (b < 1.0)):
         raise ParameterError(f"budget: got {given.tolist()}; it must lie strictly between 0 and 1")
     return b
-
-
-def _infeasible(use: csr_array, b: Vector, equal: csr_array, right: Vector) -> str:
-    """Say by how much all budgets must rise at least."""
-    more = hstack([use, csr_array(-np.ones((b.size, 1)))])
-    same = hstack([equal, csr_array((equal.shape[0], 1))])
-    cost = np.append(np.zeros(use.shape[1]), 1.0)
-    rise = linear_program(cost, csr_array(more), b, csr_array(same), right)
-    least = f"; all of them must rise by {rise.fun:.4g} at least" if rise.status == 0 else ""
-    return f"budget: no policy keeps within {b.tolist()}{least}"

@@ -54,4 +54,4 @@ def greedy(model: Model, q: Vector) -> Index:
 
 def value_of(model: Model, reward: Reward, x: Vector) -> float:
     """The reward of the average outcomes of an occupancy."""
-    return reward.value(np.clip(model.means.T @ x, 0.0, 1.0))
+    return reward.value(np.clip(model.mean_rows.T @ x, 0.0, 1.0))

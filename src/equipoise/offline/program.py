@@ -9,7 +9,7 @@ r"""The offline program (P_M) and three ways to a solution of it (section "Offli
 `by_vertices`  For a smooth g that has no cvxpy expression: fully corrective Frank-Wolfe. A linear program
                gives the vertex best along the gradient; then g is maximised over the hull of all vertices
                found, by pairwise steps.
-`by_cuts`      For a g that is neither: Kelley's cutting planes. g is replaced by the least of its tangents.
+`by_cuts`      For a g that is neither: Kelley's cutting planes (`cuts`).
 
 What comes back are *claims*: an occupancy x, candidates for theta, and multipliers of the flow constraints.
 Nothing here is believed; `certificate` checks it all without a solver.
@@ -31,15 +31,13 @@ from scipy.sparse import csr_array, vstack
 from equipoise._types import Vector
 from equipoise.errors import RewardError, SolverError
 from equipoise.models.model import Model
+from equipoise.offline.cuts import TIGHT, Hull, Planes, cutting_planes, gradient_at, linear_program
 from equipoise.rewards.base import Reward
 
 _TIGHT: Final = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 400}
 CLARABEL: Final[tuple[dict[str, Any], ...]] = (_TIGHT, {"max_iter": 400})
-HIGHS: Final[tuple[dict[str, Any], ...]] = (
-    {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    {},
-)
-_ROUNDS: Final = 400  # vertices or cuts, at most
+HIGHS: Final[tuple[dict[str, Any], ...]] = (TIGHT, {})
+_ROUNDS: Final = 400  # vertices, at most
 _INNER_STEPS: Final = 4000
 _BISECTIONS: Final = 45
 _TINY: Final = 1e-14  # a step that rounding could have made
@@ -69,12 +67,10 @@ def flow_matrix(model: Model) -> csr_array:
     return csr_array((own - model.transitions()).T)
 
 
-def linear_program(*data: Any, **more: Any) -> Any:
-    """Call `scipy.optimize.linprog` with HiGHS; here because its types do not know sparse arrays."""
-    from scipy.optimize import linprog
-
-    run: Any = linprog
-    return run(*data, **more, method="highs")
+def hull_of_model(model: Model) -> Hull:
+    """The occupancies of a model as a hull: the last of its equations says that they sum to 1."""
+    equal = csr_array(vstack([flow_matrix(model), csr_array(np.ones((1, model.n_pairs)))]))
+    return Hull(model.means, equal, np.append(np.zeros(model.n_states), 1.0))
 
 
 def methods(reward: Reward) -> list[Method]:
@@ -113,7 +109,7 @@ def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str,
 
     x = cp.Variable(model.n_pairs, nonneg=True)
     w, g = expression_of(reward)
-    outcome = w == csr_array(model.means.T) @ x
+    outcome = w == csr_array(model.mean_rows.T) @ x
     balance = flow_matrix(model) @ x == 0
     problem = cp.Problem(cp.Maximize(g), [outcome, balance, cp.sum(x) == 1])
     occupancy, nu, gamma = solved(problem, solver, settings, (x, outcome, balance))
@@ -163,15 +159,15 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
     xs: list[Vector] = []
     points = np.empty((0, model.n_outcomes))
     weights = np.empty(0)
-    w = _middle(model)
+    w = middle(model)
     bias = np.zeros(model.n_states)
     for _ in range(_ROUNDS):
         slope = gradient_at(reward, w)
-        x, bias, gain = polytope.best(model.means @ slope)
+        x, bias, gain = polytope.best(model.mean_rows @ slope)
         if xs and gain - float(slope @ w) <= tolerance:
             break
         xs.append(x)
-        points = np.vstack([points, model.means.T @ x])
+        points = np.vstack([points, model.mean_rows.T @ x])
         weights = np.append(weights, 0.0 if weights.size else 1.0)
         weights = pairwise(reward, points, weights, tolerance / 10.0)
         keep = np.flatnonzero(weights > 0.0)
@@ -183,84 +179,8 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
 
 def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
     """Kelley's cutting planes, until the least tangent is within the tolerance of the best point found."""
-    planes = cutting_planes(model, [Planes(reward, 0.0, 1.0)], tolerance)
-    return Claim(planes.occupancy, (-planes.slopes[0],), planes.bias, "cutting planes")
-
-
-class Planes(NamedTuple):
-    """A concave function that is replaced by the least of its tangents: reward(w) - level >= share tau.
-
-    The number tau is what is maximised. With share 1 it is bounded by the function; with share 0 the function is a
-    constraint, and does not bound it.
-    """
-
-    reward: Reward
-    level: float
-    share: float
-
-
-class PlanesClaim(NamedTuple):
-    """What cutting planes say: an occupancy, a bias, and for each function a multiplier and that times a slope."""
-
-    occupancy: Vector
-    multipliers: Vector
-    slopes: list[Vector]
-    bias: Vector
-
-
-def cutting_planes(model: Model, functions: Sequence[Planes], tolerance: float) -> PlanesClaim:
-    """Maximise tau subject to concave functions of the average outcomes, by tangents at the solutions so far.
-
-    Parameters
-    ----------
-    model : Model
-        The world.
-    functions : sequence of Planes
-        At least one with share 1.
-    tolerance : float
-        It ends when tau exceeds the functions with share 1 by no more, and no constraint is violated by more.
-
-    Raises
-    ------
-    SolverError
-        When the linear program of the tangents has no solution: the constraints cannot be met.
-    """
-    P, S = model.n_pairs, model.n_states
-    equal = csr_array(vstack([_with_zeros(flow_matrix(model)), csr_array([[1.0] * P + [0.0]])]))
-    right = np.append(np.zeros(S), 1.0)
-    cost = np.append(np.zeros(P), -1.0)
-    of: list[int] = []
-    slopes: list[Vector] = []
-    rows: list[Vector] = []
-    levels: list[float] = []
-    w = _middle(model)
-    best, occupancy, multipliers, bias = (-np.inf, -np.inf), None, np.zeros(0), np.zeros(S)
-    for _ in range(_ROUNDS):
-        for i, one in enumerate(functions):
-            slope = gradient_at(one.reward, w)
-            of.append(i)
-            slopes.append(slope)
-            rows.append(np.append(-(model.means @ slope), one.share))
-            levels.append(one.reward.value(w) - float(slope @ w) - one.level)
-        relaxed = linear_program(cost, np.array(rows), np.array(levels), equal, right, [(0, None)] * P + [(None, None)])
-        if relaxed.status != 0:
-            raise SolverError(f"HiGHS: the cutting-plane program was not solved ({relaxed.message})")
-        x = np.maximum(relaxed.x[:P], 0.0)
-        w = np.clip(model.means.T @ x / x.sum(), 0.0, 1.0)
-        multipliers = -np.array(relaxed.ineqlin.marginals)
-        bias = -np.array(relaxed.eqlin.marginals[:S])
-        left = [(one.reward.value(w) - one.level, one.share) for one in functions]
-        lacking = min((value for value, share in left if share == 0.0), default=0.0)
-        merit = (min(0.0, lacking + tolerance), min(value for value, share in left if share > 0.0))
-        if merit > best:
-            best, occupancy = merit, x
-        if best[0] == 0.0 and float(relaxed.x[P]) - best[1] <= tolerance:
-            break
-    assert occupancy is not None
-    place, weighted = np.array(of), multipliers[:, None] * np.array(slopes)
-    sums = [weighted[place == i].sum(axis=0) for i in range(len(functions))]
-    totals = np.array([multipliers[place == i].sum() for i in range(len(functions))])
-    return PlanesClaim(occupancy, totals, sums, bias)
+    planes = cutting_planes(hull_of_model(model), [Planes(reward, 0.0, 1.0)], middle(model), tolerance)
+    return Claim(planes.shares, (-planes.slopes[0],), planes.duals[:-1], "cutting planes")
 
 
 class _Polytope:
@@ -268,8 +188,7 @@ class _Polytope:
 
     def __init__(self, model: Model) -> None:
         self._n = model.n_states
-        self._equal = csr_array(vstack([flow_matrix(model), csr_array(np.ones((1, model.n_pairs)))]))
-        self._right = np.append(np.zeros(model.n_states), 1.0)
+        _, self._equal, self._right = hull_of_model(model)
 
     def best(self, scores: Vector) -> tuple[Vector, Vector, float]:
         """Return a vertex of the largest score, the bias and the gain."""
@@ -318,20 +237,10 @@ def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -
     return 0.5 * (low + high)
 
 
-def gradient_at(reward: Reward, w: Vector) -> Vector:
-    """A supergradient at outcomes that rounding may have put a little outside of the box."""
-    return reward.gradient(np.clip(w, 0.0, 1.0))
-
-
-def _middle(model: Model) -> Vector:
-    middle: Vector = np.clip(model.means.mean(axis=0), 0.0, 1.0)
-    return middle
-
-
-def _with_zeros(matrix: csr_array) -> csr_array:
-    """Append one column of zeros."""
-    rows, columns = matrix.shape
-    return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(rows, columns + 1))
+def middle(model: Model) -> Vector:
+    """The outcomes where iterations begin: the means of all pairs."""
+    mean: Vector = np.clip(model.mean_rows.mean(axis=0), 0.0, 1.0)
+    return mean
 
 
 def expression_of(reward: Reward) -> tuple[Any, Any]:

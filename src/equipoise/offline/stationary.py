@@ -32,11 +32,11 @@ from typing import final
 import numpy as np
 
 from equipoise._numbers import counted
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model
 from equipoise.offline.benchmark import Benchmark, solve
-from equipoise.offline.chains import long_run
+from equipoise.offline.chains import chain_of, long_run, recurrent_classes
 from equipoise.offline.deterministic import DUST, Deterministic, best_deterministic
 from equipoise.offline.policies import led_to, policy_of, value_of
 from equipoise.rewards.base import Reward
@@ -118,7 +118,7 @@ class Stationary:
         epsilon : float
             The share of the uniformly random policy, in (0, 1].
         """
-        outcomes: Vector = np.clip(self.model.means.T @ self.occupancy_at(epsilon), 0.0, 1.0)
+        outcomes: Vector = np.clip(self.model.mean_rows.T @ self.occupancy_at(epsilon), 0.0, 1.0)
         return outcomes
 
     def value_at(self, epsilon: float) -> float:
@@ -143,13 +143,27 @@ def best_stationary(
 
     Parameters
     ----------
-    model, reward, tolerance
+    model : Model
+        A communicating one.
+    reward : Reward
+        For as many outcomes as the model has.
+    tolerance : float
         As for `solve`.
     limit : int
         Deterministic policies are enumerated if there are no more than this (and if the chains are
         small enough for it to end soon); else a local search gives a value that may not be the best.
     benchmark : Benchmark, optional
         The result of `solve`, if it is at hand.
+
+    Returns
+    -------
+    Stationary
+        The supremum over stationary policies, whether it is attained, and the best deterministic policy.
+
+    See Also
+    --------
+    equipoise.solve : What can be had with any policy.
+    equipoise.agents.baselines.StationaryAgent : An agent that follows such a policy.
 
     Examples
     --------
@@ -193,7 +207,9 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
 
     Where g is flat, a solver's x* has dust in it that is worth nothing and connects what is not connected.
     So the smallest support is taken that still explains the value: entries below a share of the largest are
-    dropped, from a large share to none, until the classes that are left, weighted as in x*, reach the value.
+    dropped, from a large share to none, until the classes that are left, weighted as in x*, reach the value. With none
+    dropped x* is what its own policy settles to, and need not be computed, which is hard where classes are all but cut
+    off from each other.
     """
     for dust in DUST:
         visited = np.where(best.occupancy > dust * best.occupancy.max(), best.occupancy, 0.0)
@@ -202,7 +218,10 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
         outside = np.flatnonzero(mass == 0.0)  # in these states the policy is to lead to those that are visited
         policy[mass[model.state_of] == 0.0] = 0.0
         policy[led_to(model, model.first_pair[:-1], np.flatnonzero(mass))[outside]] = 1.0
-        ends = [(mass[states].sum(), x) for states, x in long_run(model, policy)]
+        if dust > 0.0:
+            ends = [(mass[states].sum(), x) for states, x in long_run(model, policy)]
+        else:
+            ends = [_within(model, best.occupancy, states) for states in recurrent_classes(chain_of(model, policy))]
         ends = [end for end in ends if end[0] > 0.0]
         if not ends:
             continue
@@ -211,3 +230,12 @@ def _support(model: Model, reward: Reward, best: Benchmark, tolerance: float) ->
         if value_of(model, reward, together) >= best.value - tolerance:
             return len(ends), any(value_of(model, reward, x) >= best.value - tolerance for _, x in ends)
     return 0, False
+
+
+def _within(model: Model, occupancy: Vector, states: Index) -> tuple[float, Vector]:
+    """How much of an occupancy is in a class, and what it is there."""
+    inside = np.zeros(model.n_states, np.bool_)
+    inside[states] = True
+    x = np.where(inside[model.state_of], occupancy, 0.0)
+    mass = float(x.sum())
+    return mass, x / mass if mass > 0.0 else x

@@ -2,7 +2,8 @@
 
 `improve` reads the transitions as a model stores them: u is a value a state, ``pairs`` a deterministic policy, one pair
 a state. What follows a policy reads its own transitions, which `restrict` puts side by side: twice as fast as where
-they are, among those of the other pairs.
+they are, among those of the other pairs. Both look at the states from `begin` to `end` only, so that several threads
+can share a sweep (see `_threads`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _TIE: Final = 1e-12  # a pair replaces the one in use if it is better by more th
 
 
 @kernel
-def improve(first_pair, first, successor, probability, scores, u, pairs, after):  # type: ignore[no-untyped-def]
+def improve(first_pair, first, successor, probability, scores, u, pairs, after, begin, end):  # type: ignore[no-untyped-def]
     """Write Tu into `after` and a policy that attains it into `pairs`; return min (Tu - u), max (Tu - u), changes.
 
     The pair in use is kept unless another is better by more than rounding; `changes` counts those that are not.
@@ -25,7 +26,7 @@ def improve(first_pair, first, successor, probability, scores, u, pairs, after):
     changes = 0
     least = np.inf
     most = -np.inf
-    for s in range(u.shape[0]):
+    for s in range(begin, end):
         top = -np.inf
         used = -np.inf
         best = pairs[s]
@@ -61,18 +62,25 @@ def restrict(first, successor, probability, pairs, own_first, own_successor, own
 
 
 @kernel
-def follow(first, successor, probability, scores, pairs, step, count, enough, u, after):  # type: ignore[no-untyped-def]
+def follow(first, successor, probability, scores, pairs, u, after, begin, end):  # type: ignore[no-untyped-def]
+    """Write T_pi u into `after` for one policy; return min (T_pi u - u), max (T_pi u - u)."""
+    least = np.inf
+    most = -np.inf
+    for s in range(begin, end):
+        total = scores[pairs[s]]
+        for i in range(first[s], first[s + 1]):
+            total += probability[i] * u[successor[i]]
+        after[s] = total
+        least = min(least, total - u[s])
+        most = max(most, total - u[s])
+    return least, most
+
+
+@kernel
+def follow_on(first, successor, probability, scores, pairs, step, count, enough, u, after):  # type: ignore[no-untyped-def]
     """Up to `count` relaxed sweeps of one policy, u += step (T_pi u - u), until the span of T_pi u - u is `enough`."""
     for _ in range(count):
-        least = np.inf
-        most = -np.inf
-        for s in range(u.shape[0]):
-            total = scores[pairs[s]]
-            for i in range(first[s], first[s + 1]):
-                total += probability[i] * u[successor[i]]
-            after[s] = total
-            least = min(least, total - u[s])
-            most = max(most, total - u[s])
+        least, most = follow(first, successor, probability, scores, pairs, u, after, 0, u.shape[0])
         relax(step, after, u)
         if most - least <= enough:
             return
@@ -113,3 +121,30 @@ def settle(first, successor, probability, states, step, count, enough, weight, a
         if residual <= enough:
             break
     return residual
+
+
+@kernel
+def peel(first, neighbour, degree, queue, inside):  # type: ignore[no-untyped-def]
+    """Take the nodes of a graph that have one neighbour at most away, again and again; `inside` tells which remain."""
+    n = degree.shape[0]
+    end = 0
+    for s in range(n):
+        degree[s] = 0
+        for i in range(first[s], first[s + 1]):
+            degree[s] += neighbour[i] != s
+        inside[s] = degree[s] > 1
+        if not inside[s]:
+            queue[end] = s
+            end += 1
+    begin = 0
+    while begin < end:
+        s = queue[begin]
+        begin += 1
+        for i in range(first[s], first[s + 1]):
+            other = neighbour[i]
+            if inside[other]:
+                degree[other] -= 1
+                if degree[other] <= 1:
+                    inside[other] = False
+                    queue[end] = other
+                    end += 1

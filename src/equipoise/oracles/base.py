@@ -73,7 +73,12 @@ class Phase(NamedTuple):
 
 
 class Oracle(Component, abc.ABC):
-    """An online convex optimisation oracle."""
+    """An online convex optimisation oracle.
+
+    See Also
+    --------
+    equipoise.testing.check_oracle : The contract of an oracle of your own.
+    """
 
     @abc.abstractmethod
     def check(self, reward: Reward) -> None:
@@ -132,6 +137,13 @@ class Oracle(Component, abc.ABC):
         ----------
         steps : int
             At least 1.
+
+        Yields
+        ------
+        phase : Phase
+            With the oracle that it uses.
+        taken : int
+            The steps within it.
 
         Examples
         --------

@@ -25,6 +25,11 @@ def fitting_oracle(reward: Reward, *, inherit: bool = False) -> Oracle:
     inherit : bool
         Whether `Doubling`, if it is that, keeps the counts from one mega-episode to the next.
 
+    Returns
+    -------
+    Oracle
+        `FrankWolfe` for a smooth g, else the tuned descent of its norm.
+
     Examples
     --------
     >>> from equipoise.rewards import BottomSum, Quadratic

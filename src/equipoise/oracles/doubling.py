@@ -38,6 +38,10 @@ class Doubling(Oracle):
     inherit : bool
         Whether a mega-episode keeps the counts of the one before.
 
+    See Also
+    --------
+    equipoise.oracles.TunedMirrorDescent : What it runs in each phase.
+
     Examples
     --------
     Mega-episode h has 2^h steps and the share 2^-h of delta.

@@ -33,6 +33,12 @@ def frank_wolfe_step(frame):  # type: ignore[no-untyped-def]
 class FrankWolfe(Oracle):
     """theta_{t+1} = -grad g(average).
 
+    See Also
+    --------
+    equipoise.oracles.Doubling : For rewards that are not smooth.
+
+    Examples
+    --------
     >>> from equipoise.rewards.quadratic import Quadratic
     >>> FrankWolfe().first_theta(Quadratic([0.5, 0.25])).tolist()
     [-0.5, -0.25]

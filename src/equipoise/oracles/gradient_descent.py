@@ -38,6 +38,11 @@ def _descend(frame):  # type: ignore[no-untyped-def]
 class TunedGradientDescent(Oracle):
     """Projected gradient descent on the dual, with step L / (||1|| t^(2/3)).
 
+    See Also
+    --------
+    equipoise.oracles.FrankWolfe : For smooth rewards, at a better rate.
+    equipoise.oracles.Doubling : For other norms.
+
     Examples
     --------
     >>> from equipoise.rewards import Balance

@@ -35,6 +35,10 @@ class TunedMirrorDescent(Oracle):
     horizon : int
         T.
 
+    See Also
+    --------
+    equipoise.oracles.Doubling : Without a horizon.
+
     Examples
     --------
     >>> from equipoise.oracles import EuclideanBall

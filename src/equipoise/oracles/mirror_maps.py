@@ -186,7 +186,7 @@ class EuclideanBall(MirrorMap):
 
 @final
 class Box(MirrorMap):
-    """|theta|^2/2 on the box [-L, L]^K, the dual ball of the 1-norm.
+    """`|theta|^2 / 2` on the box [-L, L]^K, the dual ball of the 1-norm.
 
     Examples
     --------

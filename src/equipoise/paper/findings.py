@@ -255,6 +255,11 @@ def nearest(findings: Sequence[Finding]) -> Finding:
     findings : sequence of Finding
         At least one; those that were not reached come last.
 
+    Returns
+    -------
+    Finding
+        One of those given.
+
     Examples
     --------
     >>> nearest([Finding("a", 0.1, 1.0), Finding("b", 0.9, 1.0)]).instance

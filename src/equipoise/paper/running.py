@@ -89,6 +89,11 @@ def run_checks(
     told : function, optional
         Called with a name when a check is submitted, and again with its outcome.
 
+    Returns
+    -------
+    list of Outcome
+        One a check.
+
     Raises
     ------
     ParameterError
@@ -135,6 +140,11 @@ def run_check(name: str, size: Size) -> Outcome:
         Of `CHECKS`.
     size : Size
         How much work to do.
+
+    Returns
+    -------
+    Outcome
+        What it found, or the error.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise._types import Vector
+from equipoise.confidence.law_counts import units_of
 from equipoise.confidence.region import Region
 from equipoise.models.model import Space
 from equipoise.planning.evi import SWEEP_LIMIT, Plan, last_plan, plan_over_laws
@@ -66,6 +67,7 @@ def believed(
         laws = space.laws.arrays
         plan, work = plan_over_laws(space.first_pair, laws, region, theta, tolerance, relaxation, bias, limit)
         return Belief(theta, plan, law_response(space.first_pair, laws, region, theta, plan, work), work)
-    optimistic = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1)
-    plan = last_plan(space.first_pair, region, optimistic, tolerance, limit=limit, relaxation=relaxation, bias=bias)
-    return Belief(theta, plan, response(space.first_pair, region, theta, plan.bias, plan.policy), None)
+    told = None if units_of(space).told is None else space.known_rows
+    bounded = np.maximum(-theta * region.v_lo, -theta * region.v_hi).sum(axis=1) if told is None else told @ -theta
+    plan = last_plan(space.first_pair, region, bounded, tolerance, limit=limit, relaxation=relaxation, bias=bias)
+    return Belief(theta, plan, response(space.first_pair, region, theta, plan.bias, plan.policy, told), None)

@@ -24,8 +24,9 @@ from equipoise._numbers import counted, real
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
 from equipoise.models.laws.laws import LawArrays
-from equipoise.planning.kernels import bounds_and_rewards, iterate
+from equipoise.planning.kernels import CONVERGED, PAUSED, bounds_and_rewards, iterate
 from equipoise.planning.laws import LawWork, law_work
+from equipoise.planning.sorting import Sorting, sorting
 
 SWEEP_LIMIT: Final = 1_000_000
 _ROUNDING: Final = 1e-9
@@ -39,6 +40,23 @@ CERTIFICATE: Final = np.dtype(
 )
 
 
+PROGRESS: Final = np.dtype(
+    [
+        ("time", np.int64),  # of the plan that was paused, for an agent; 0 if none was
+        ("sweeps", np.int64),  # made of it
+        ("risen", np.float64),  # see `kernels.iterate`
+        ("swept", np.int64),  # 1 if the sweep after these is made, but not looked at; see `sharing`
+        ("tolerance", np.float64),  # of the plan, for an agent
+        ("since", np.int64),  # see `leaps.iterate_with_leaps`
+        ("length", np.float64),
+        ("before", np.float64),
+    ]
+)
+_PAUSE_AFTER: Final = (
+    4_000_000  # pairs swept in one call of a kernel, some tenths of a second; then Python hears Ctrl-C
+)
+
+
 class Workspace(NamedTuple):
     """Buffers of the planner, for `n_states` states; reused from plan to plan.
 
@@ -48,14 +66,18 @@ class Workspace(NamedTuple):
         The states by decreasing u, and the place of each in that order.
     prefix : float array
         Sums of u over the first so many of them.
-    sorting : int array
-        Scratch of the merge sort.
+    sorting : Sorting
+        Scratch of the sort.
     u_next : float array
         What a sweep makes of u.
     ahead : float array
         The direction of a leap; see `leaps`.
+    ceiling : float array, one entry a pair
+        What bounds the value of a pair; see `kernels.iterate`.
     certificate : record
         What the last sweep certifies, of the type `CERTIFICATE`.
+    progress : record
+        Where a plan goes on that was paused, of the type `PROGRESS`.
     laws : LawWork or None
         Those for known mechanics.
     """
@@ -63,23 +85,48 @@ class Workspace(NamedTuple):
     order: NDArray[np.int64]
     rank: NDArray[np.int64]
     prefix: NDArray[np.float64]
-    sorting: NDArray[np.int64]
+    sorting: Sorting
     u_next: NDArray[np.float64]
     ahead: NDArray[np.float64]
+    ceiling: NDArray[np.float64]
     certificate: NDArray[np.void]
+    progress: NDArray[np.void]
     laws: LawWork | None
 
 
-def workspace(n_states: int, laws: LawArrays | None = None) -> Workspace:
-    """Buffers for a planner on `n_states` states, with known mechanics or without."""
+def sweeps_in_a_call(size: int) -> int:
+    """How many sweeps a kernel may make before it lets Python hear Ctrl-C.
+
+    Parameters
+    ----------
+    size : int
+        The number of pairs; with known mechanics, of edges in the graph.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> sweeps_in_a_call(20), sweeps_in_a_call(10**9)
+    (200000, 1)
+    """
+    return max(1, _PAUSE_AFTER // max(1, size))
+
+
+def workspace(n_states: int, n_pairs: int, laws: LawArrays | None = None) -> Workspace:
+    """Buffers for a planner on so many states and pairs, with known mechanics or without."""
     return Workspace(
         order=np.zeros(n_states, dtype=np.int64),
         rank=np.zeros(n_states, dtype=np.int64),
         prefix=np.zeros(n_states + 1),
-        sorting=np.zeros(n_states, dtype=np.int64),
+        sorting=sorting(n_states),
         u_next=np.zeros(n_states),
         ahead=np.zeros(n_states),
+        ceiling=np.zeros(n_pairs),
         certificate=np.zeros(1, dtype=CERTIFICATE),
+        progress=np.zeros(1, dtype=PROGRESS),
         laws=None if laws is None else law_work(laws),
     )
 
@@ -160,6 +207,11 @@ def extended_value_iteration(
         1 is the paper's iteration; below 1 it converges on periodic models too.
     bias : array of float, optional
         Where to start; zero, as in the paper, by default.
+
+    Returns
+    -------
+    Plan
+        A policy with its certificate (gain, bias), and how many sweeps it took.
 
     Raises
     ------
@@ -252,9 +304,11 @@ def _iterated(
     _check_region(region, n_states, n_pairs)
     own = Region._make(np.array(part) for part in region)
     policy = np.zeros(n_states, dtype=np.int64)
-    buffers = workspace(n_states)
-    converged = bool(iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers))
-    return _plan_in(buffers, policy, start, limit, relaxation), converged
+    buffers = workspace(n_states, n_pairs)
+    ended, pause = PAUSED, sweeps_in_a_call(n_pairs)
+    while ended == PAUSED:
+        ended = iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers, pause)
+    return _plan_in(buffers, policy, start, limit, relaxation), ended == CONVERGED
 
 
 def plan_over_laws(
@@ -290,9 +344,13 @@ def plan_over_laws(
     """
     policy = np.zeros(first_pair.size - 1, dtype=np.int64)
     start, reward = bias.copy(), np.zeros(laws.rows.shape[0])
-    buffers = workspace(first_pair.size - 1, laws)
+    buffers = workspace(first_pair.size - 1, int(first_pair[-1]), laws)
     _prepare_laws(laws, theta, region, buffers, reward)
-    iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, start, policy, buffers)
+    pause = sweeps_in_a_call(laws.child.size)
+    while (
+        iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, start, policy, buffers, pause) == PAUSED
+    ):
+        pass
     assert buffers.laws is not None
     return _plan_in(buffers, policy, start, limit, relaxation), buffers.laws
 
@@ -309,7 +367,7 @@ def _plan_in(
 
 @kernel
 def _prepare_laws(laws, theta, region, work, reward):  # type: ignore[no-untyped-def]
-    bounds_and_rewards(laws, theta, region, work, reward)
+    bounds_and_rewards(laws, None, theta, region, work, reward)
 
 
 def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:

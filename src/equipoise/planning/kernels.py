@@ -11,74 +11,44 @@ run of unlisted states between two of them takes `rest` each, as far as `rest_su
 The bounds on single states and the one on those not listed are nested, so best first is the maximum.
 
 Over a ball of radius r in the 1-norm the maximum gives r/2 to the best state and takes it from the worst.
+
+Indices that are read from arrays are made unsigned where time counts: numba then leaves out the code for negative ones.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from equipoise._compile import inlined, kernel
 from equipoise.planning.laws import evaluate, row_rewards, spread_bounds
+from equipoise.planning.sorting import put_in_order
+
+# How an iteration ended, or that it did not.
+GAVE_UP: Final = 0  # the sweeps ran out, or some number is not finite
+CONVERGED: Final = 1
+PAUSED: Final = 2  # as many sweeps as may be made in one call are made: call it again to go on
 
 _TIE = 1e-12
+_SLACK = 1e-9  # relative to the largest u: far more than rounding, or a chain of ties, can amount to
 _SHORT = 16
-
-
-@kernel
-def _insert(u, order, limit):
-    """Insertion sort of `order` by decreasing u; gives up (False) after `limit` shifts."""
-    shifts = 0
-    for i in range(1, order.shape[0]):
-        state = order[i]
-        key = u[state]
-        j = i
-        while j > 0 and u[order[j - 1]] < key:
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = state
-        shifts += i - j
-        if shifts > limit:
-            return False
-    return True
-
-
-@kernel
-def _merge_sort(u, order, scratch):
-    """Bottom-up stable merge sort of `order` by decreasing u."""
-    n = order.shape[0]
-    width = 1
-    while width < n:
-        for left in range(0, n, 2 * width):
-            middle = min(left + width, n)
-            right = min(left + 2 * width, n)
-            i = left
-            j = middle
-            for k in range(left, right):
-                if i < middle and (j >= right or u[order[i]] >= u[order[j]]):
-                    scratch[k] = order[i]
-                    i += 1
-                else:
-                    scratch[k] = order[j]
-                    j += 1
-        for k in range(n):
-            order[k] = scratch[k]
-        width *= 2
 
 
 @inlined
 def rank_states(u, work):
-    """Put the states in decreasing order of u; from one sweep to the next the order hardly changes."""
+    """Put the states in decreasing order of u, with their ranks and the sums of u over that order."""
     order, prefix = work.order, work.prefix
     n = order.shape[0]
-    if not _insert(u, order, 4 * n + 64):
-        _merge_sort(u, order, work.sorting)
+    put_in_order(u, order, work.sorting)
     total = 0.0
     for i in range(n):
-        work.rank[order[i]] = i
+        state = np.uint64(order[i])
+        work.rank[state] = i
         prefix[i] = total
-        total += u[order[i]]
+        total += u[state]
     prefix[n] = total
 
 
@@ -109,38 +79,58 @@ def _sort_by_rank(begin, end, successor, lo, hi, rank):
 
 
 @inlined
-def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, prefix):
-    n_states = order.shape[0]
+def _from_below(begin, end, successor, lo, u, rank):
+    """What the lower bounds give, and the mass that they leave; says too whether the successors are in order of rank.
+
+    They hardly ever are not, so that one look is enough.
+    """
     value = 0.0
     free = 1.0
-    for i in range(begin, end):
-        value += lo[i] * u[successor[i]]
+    before = np.int64(-1)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        state = np.uint64(successor[i])
+        place = rank[state]
+        if place < before:
+            return value, free, False
+        before = place
+        value += lo[i] * u[state]
         free -= lo[i]
+    return value, free, True
+
+
+@inlined
+def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, prefix):
+    n_states = order.shape[0]
+    value, free, in_order = _from_below(begin, end, successor, lo, u, rank)
+    if not in_order:
+        _sort_by_rank(begin, end, successor, lo, hi, rank)
+        value, free, _ = _from_below(begin, end, successor, lo, u, rank)
     unlisted = rest_sum
     position = 0
     i = begin
     while free > 0.0:
-        stop = rank[successor[i]] if i < end else n_states
+        listed = np.uint64(i)
+        stop = rank[np.uint64(successor[listed])] if i < end else n_states
         run = stop - position
         if run > 0 and rest > 0.0 and unlisted > 0.0:
             most = min(free, unlisted)
             if run * rest <= most:
                 given = run * rest
-                value += rest * (prefix[stop] - prefix[position])
+                value += rest * (prefix[np.uint64(stop)] - prefix[np.uint64(position)])
             else:
                 given = most
                 whole = min(int(most / rest), run - 1)
-                reached = position + whole
-                value += rest * (prefix[reached] - prefix[position])
-                value += (most - whole * rest) * u[order[reached]]
+                reached = np.uint64(position + whole)
+                value += rest * (prefix[reached] - prefix[np.uint64(position)])
+                value += (most - whole * rest) * u[np.uint64(order[reached])]
             free -= given
             unlisted -= given
             if free <= 0.0:
                 break
         if i >= end:
             break
-        given = min(hi[i] - lo[i], free)
-        value += given * u[successor[i]]
+        given = min(hi[listed] - lo[listed], free)
+        value += given * u[np.uint64(successor[listed])]
         free -= given
         position = stop + 1
         i += 1
@@ -178,76 +168,158 @@ def _over_ball(begin, end, successor, centre, radius, u, order):
 def inner_maximum(pair, region, u, work):
     """The largest expected u over one pair's region; sorts its listed successors by rank on the way."""
     successor, lo, hi = region.successor, region.lo, region.hi
-    begin = region.first[pair]
-    end = region.first[pair + 1]
-    _sort_by_rank(begin, end, successor, lo, hi, work.rank)
-    if region.radius[pair] > 0.0:
-        return _over_ball(begin, end, successor, lo, region.radius[pair], u, work.order)
+    place = np.uint64(pair)
+    begin = region.first[place]
+    end = region.first[np.uint64(pair + 1)]
+    if region.radius[place] > 0.0:
+        _sort_by_rank(begin, end, successor, lo, hi, work.rank)
+        return _over_ball(begin, end, successor, lo, region.radius[place], u, work.order)
     return _over_box(
-        begin, end, successor, lo, hi, region.rest[pair], region.rest_sum[pair], u, work.order, work.rank, work.prefix
+        begin, end, successor, lo, hi, region.rest[place], region.rest_sum[place], u, work.order, work.rank, work.prefix
     )
 
 
 @inlined
-def _prepare(laws, region, reward, u, work):
-    """What is worked out once for all pairs of a sweep: the order of the states, or the values of the graph."""
-    if laws is None:
-        rank_states(u, work)
-    else:
-        evaluate(laws, region, reward, u, work.laws)
+def _better(value, best):
+    """Whether an action replaces the best so far: by more than 1e-12 max(1, |best|), so ties go to the lowest index."""
+    return best == -np.inf or value > best + _TIE * max(1.0, abs(best))
 
 
 @inlined
-def _backup(laws, pair, region, reward, u, work):
-    """The optimistic value of a pair."""
-    if laws is None:
-        return reward[pair] + inner_maximum(pair, region, u, work)
-    else:  # noqa: RET505 - numba leaves out one branch by the type of `laws`
-        return work.laws.value[laws.root[pair]]
-
-
-@inlined
-def sweep(laws, first_pair, region, reward, u, policy, work):
-    """One application of the optimistic Bellman operator, with the greedy policy.
-
-    `laws` are the `LawArrays` of known mechanics, or None for a table; numba compiles one of the two.
-
-    An action replaces the best so far only when it is better by more than 1e-12 max(1, |best|): ties go
-    to the lowest index, on every machine.
-    """
-    _prepare(laws, region, reward, u, work)
+def _sweep_laws(laws, first_pair, region, reward, u, policy, work):
+    """A sweep with known mechanics: the graph is evaluated once, and every pair is a node of it."""
+    evaluate(laws, region, reward, u, work.laws)
     for s in range(u.shape[0]):
         top = -np.inf
         best = -np.inf
         choice = 0
         for pair in range(first_pair[s], first_pair[s + 1]):
-            value = _backup(laws, pair, region, reward, u, work)
+            value = work.laws.value[laws.root[pair]]
             top = max(top, value)
-            if best == -np.inf or value > best + _TIE * max(1.0, abs(best)):
+            if _better(value, best):
                 best = value
                 choice = pair - first_pair[s]
         work.u_next[s] = top
         policy[s] = choice
 
 
+@inlined
+def sweep_states(first_pair, region, reward, u, policy, work, risen, begin, end):
+    """A sweep over some states of a table, which are ranked: pairs that cannot be the best of theirs are passed over.
+
+    `ceiling[pair] + risen` bounds the value of a pair from above, see `iterate`. The action that was best in the sweep
+    before is looked at first, and others only if their bound reaches it, less what rounding may do to either.
+    """
+    ceiling = work.ceiling
+    slack = _SLACK * max(1.0, u[work.order[0]])
+    for s in range(np.uint64(begin), np.uint64(end)):
+        first = first_pair[s]
+        before = first + policy[s]
+        known = reward[np.uint64(before)] + inner_maximum(before, region, u, work)
+        ceiling[np.uint64(before)] = known - risen
+        top = -np.inf
+        best = -np.inf
+        choice = 0
+        for pair in range(first, first_pair[s + np.uint64(1)]):
+            value = known
+            if pair != before:
+                place = np.uint64(pair)
+                if ceiling[place] + risen < known - slack:
+                    continue
+                value = reward[place] + inner_maximum(pair, region, u, work)
+                ceiling[place] = value - risen
+            top = max(top, value)
+            if _better(value, best):
+                best = value
+                choice = pair - first
+        work.u_next[s] = top
+        policy[s] = choice
+
+
+@inlined
+def _first_sweep(first_pair, reward, policy, work):
+    """A sweep over a table from u = 0: the value of a pair is its reward, whatever follows."""
+    for s in range(policy.shape[0]):
+        top = -np.inf
+        best = -np.inf
+        choice = 0
+        for pair in range(first_pair[s], first_pair[s + 1]):
+            value = reward[pair] + 0.0
+            work.ceiling[pair] = value
+            top = max(top, value)
+            if _better(value, best):
+                best = value
+                choice = pair - first_pair[s]
+        work.u_next[s] = top
+        policy[s] = choice
+
+
+@inlined
+def sweep(laws, first_pair, region, reward, u, policy, work, risen):
+    """One application of the optimistic Bellman operator, with the greedy policy; `policy` holds some policy before.
+
+    `laws` are the `LawArrays` of known mechanics, or None for a table; numba compiles one of the two. Where nothing is
+    known of the pairs' ceilings, `risen` is infinite.
+    """
+    if laws is None:
+        rank_states(u, work)
+        sweep_states(first_pair, region, reward, u, policy, work, risen, 0, u.shape[0])
+    else:
+        _sweep_laws(laws, first_pair, region, reward, u, policy, work)
+
+
+@inlined
+def _all_zero(u):
+    for s in range(u.shape[0]):
+        if u[s] != 0.0:
+            return False
+    return True
+
+
+@inlined
+def _begin(laws, first_pair, region, reward, u, policy, work):
+    """The first sweep of a plan, and what the sweeps after it start from."""
+    for s in range(u.shape[0]):
+        work.order[s] = s
+    if laws is None:
+        if _all_zero(u):
+            _first_sweep(first_pair, reward, policy, work)
+            return
+        for pair in range(reward.shape[0]):
+            work.ceiling[pair] = np.inf
+    sweep(laws, first_pair, region, reward, u, policy, work, 0.0)
+
+
 @kernel
-def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work):
+def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work, pause):
     """Value iteration from `u` until the span of the last difference is at most `tolerance`.
 
     `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `work.certificate`
     receives the gain (the largest entry of the last difference), the span, and the number of sweeps;
-    the return value says whether the tolerance was reached.
+    the return value says whether the tolerance was reached. After `pause` sweeps it returns `PAUSED`, with what it
+    needs to go on in `u`, `policy` and `work`: called again with all arguments as they are, it goes on.
 
     With `relaxation` below one the step is u + relaxation (Tu - u), which also converges on periodic
     models; what is certified, the difference Tu - u, is the same.
+
+    The value of a pair rises from one sweep to the next by at most as much as u does anywhere. So what it was when it
+    was last worked out, and the sum of these rises since, bound it; most actions are worked out once or twice a plan.
     """
     n_states = u.shape[0]
     u_next = work.u_next
     certificate = work.certificate[0]
-    for s in range(n_states):
-        work.order[s] = s
-    for count in range(1, limit + 1):
-        sweep(laws, first_pair, region, reward, u, policy, work)
+    progress = work.progress[0]
+    done = progress.sweeps
+    risen = progress.risen
+    progress.sweeps = 0
+    progress.risen = 0.0
+    for count in range(done + 1, limit + 1):
+        if progress.swept != 0:
+            progress.swept = 0  # this one was made already, see `sharing`
+        elif count == 1:
+            _begin(laws, first_pair, region, reward, u, policy, work)
+        else:
+            sweep(laws, first_pair, region, reward, u, policy, work, risen)
         largest = -np.inf
         smallest = np.inf
         for s in range(n_states):
@@ -258,25 +330,33 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
         certificate.span = largest - smallest
         certificate.sweeps = count
         if 0.0 <= largest - smallest <= tolerance:
-            return True
+            return CONVERGED
         if not largest - smallest < np.inf or largest < smallest:
-            return False  # a reward, a bound or a bias is not finite: more sweeps would not converge either
+            return GAVE_UP  # a reward, a bound or a bias is not finite: more sweeps would not converge either
         if count == limit:
-            return False
+            return GAVE_UP
         base = np.inf
         for s in range(n_states):
             u[s] += relaxation * (u_next[s] - u[s])
             base = min(base, u[s])
         for s in range(n_states):
             u[s] -= base
-    return False
+        risen += relaxation * largest - base
+        if count - done == pause:
+            progress.sweeps = count
+            progress.risen = risen
+            return PAUSED
+    return GAVE_UP
 
 
 @inlined
-def bounds_and_rewards(laws, theta, region, work, out):
+def bounds_and_rewards(laws, told, theta, region, work, out):
     """What a plan needs of a region besides itself: the optimistic reward of each pair, or each row of outcomes."""
     if laws is None:
-        optimistic_rewards(theta, region.v_lo, region.v_hi, out)
+        if told is None:
+            optimistic_rewards(theta, region.v_lo, region.v_hi, out)
+        else:
+            told_rewards(theta, told, out)
     else:
         row_rewards(laws, theta, region, out)
         spread_bounds(laws, region, work.laws)
@@ -289,4 +369,14 @@ def optimistic_rewards(theta, v_lo, v_hi, out):
         total = 0.0
         for k in range(theta.shape[0]):
             total += max(-theta[k] * v_lo[pair, k], -theta[k] * v_hi[pair, k])
+        out[pair] = total
+
+
+@kernel
+def told_rewards(theta, told, out):
+    """The same where all mean outcomes are told and sparse: r(s,a) = (-theta).v(s,a)."""
+    for pair in range(out.shape[0]):
+        total = 0.0
+        for i in range(told.first[pair], told.first[pair + 1]):
+            total += -theta[told.outcome[i]] * told.value[i]
         out[pair] = total

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from equipoise._compile import kernel
 from equipoise._types import Index, Vector
 from equipoise.confidence.region import Region
 from equipoise.models.laws.flow import flow
@@ -67,31 +68,55 @@ def likeliest(laws: LawArrays, region: Region, work: LawWork) -> Vector:
         As for `law_response`.
     """
     shares = np.zeros(laws.child.size)
-    for node, law in enumerate(laws.node_law.tolist()):
-        part = slice(laws.node_first[node], laws.node_first[node + 1])
-        bounds = slice(laws.first_value[law], laws.first_value[law + 1])
-        low = work.lo[bounds]
-        if law >= laws.learnt:
-            shares[part] = low
-            continue
-        best_first = np.argsort(-work.value[laws.child[part]], kind="stable")
-        if region.radius[law] > 0.0:
-            mass = _in_ball(low, float(region.radius[law]), best_first)
-        else:
-            room = (work.hi[bounds] - low)[best_first]
-            unseen = work.unseen[bounds][best_first]
-            room[unseen] = np.diff(np.minimum(np.cumsum(room[unseen]), region.rest_sum[law]), prepend=0.0)
-            mass = low.copy()
-            mass[best_first] += np.diff(np.minimum(np.cumsum(room), max(0.0, 1.0 - float(low.sum()))), prepend=0.0)
-        shares[part] = mass / mass.sum()
+    widest = int(np.diff(laws.node_first).max(initial=0))
+    _fill_shares(
+        laws.node_law, laws.node_first, laws.child, laws.first_value, laws.learnt, region.radius, region.rest_sum,
+        work.lo, work.hi, work.unseen, work.value, np.empty(widest, np.int64), shares,
+    )  # fmt: skip
     return shares
 
 
-def _in_ball(centre: Vector, radius: float, best_first: Index) -> Vector:
-    mass = centre.copy()
-    best = best_first[0]
-    mass[best] += min(1.0 - mass[best], 0.5 * (radius + 1.0 - float(mass.sum())))
-    worst_first = best_first[:0:-1]
-    excess = max(0.0, float(mass.sum()) - 1.0)
-    mass[worst_first] -= np.diff(np.minimum(np.cumsum(mass[worst_first]), excess), prepend=0.0)
-    return mass
+@kernel
+def _fill_shares(  # type: ignore[no-untyped-def]
+    node_law, node_first, child, first_value, learnt, radius, rest_sum, lo, hi, unseen, value, best_first, shares
+):
+    for node in range(node_law.shape[0]):
+        law, begin = node_law[node], node_first[node]
+        size, bound = node_first[node + 1] - begin, first_value[law]
+        total = 0.0
+        for i in range(size):
+            shares[begin + i] = lo[bound + i]
+            total += lo[bound + i]
+        if law >= learnt:
+            continue
+        for i in range(size):  # stable, the largest value first
+            j = i
+            while j > 0 and value[child[begin + best_first[j - 1]]] < value[child[begin + i]]:
+                best_first[j] = best_first[j - 1]
+                j -= 1
+            best_first[j] = i
+        if radius[law] > 0.0:
+            best = begin + best_first[0]
+            more = min(1.0 - shares[best], 0.5 * (radius[law] + 1.0 - total))
+            shares[best] += more
+            excess = max(0.0, total + more - 1.0)
+            for i in range(size - 1, 0, -1):
+                less = min(shares[begin + best_first[i]], excess)
+                shares[begin + best_first[i]] -= less
+                excess -= less
+        else:
+            free, together = max(0.0, 1.0 - total), rest_sum[law]
+            for i in range(size):
+                at = best_first[i]
+                room = hi[bound + at] - lo[bound + at]
+                if unseen[bound + at]:
+                    room = min(room, together)
+                    together -= room
+                more = min(room, free)
+                shares[begin + at] += more
+                free -= more
+        total = 0.0
+        for i in range(size):
+            total += shares[begin + i]
+        for i in range(size):
+            shares[begin + i] /= total

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from equipoise._compile import inlined, kernel
-from equipoise.planning.kernels import sweep
+from equipoise.planning.kernels import CONVERGED, GAVE_UP, PAUSED, sweep
 
 _EVERY = 8  # sweeps between two leaps: what is not in the direction dies out meanwhile
 _GROWTH = 1e-3  # by so much, relative, the span may be larger after a leap: rounding, and what has not died out yet
@@ -23,21 +23,28 @@ _FARTHEST = 1e12
 
 
 @kernel
-def iterate_with_leaps(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work):
+def iterate_with_leaps(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work, pause):
     """As `kernels.iterate`, with leaps."""
     certificate = work.certificate[0]
-    for s in range(u.shape[0]):
-        work.order[s] = s
-    since = 0
-    length = 0.0  # of the leap that is being tried, if any
-    before = np.inf  # the span before it
-    for count in range(1, limit + 1):
-        sweep(laws, first_pair, region, reward, u, policy, work)
+    progress = work.progress[0]
+    done = progress.sweeps
+    since = progress.since
+    length = progress.length  # of the leap that is being tried, if any
+    before = progress.before  # the span before it
+    progress.sweeps = 0
+    if done == 0:
+        for s in range(u.shape[0]):
+            work.order[s] = s
+        since = 0
+        length = 0.0
+        before = np.inf
+    for count in range(done + 1, limit + 1):
+        sweep(laws, first_pair, region, reward, u, policy, work, np.inf)
         span = _certify(u, work.u_next, count, certificate)
         if 0.0 <= span <= tolerance:
-            return True
+            return CONVERGED
         if not 0.0 <= span < np.inf:
-            return False  # a reward, a bound or a bias is not finite
+            return GAVE_UP  # a reward, a bound or a bias is not finite
         since += 1
         if length > 0.0:
             if span <= before * (1.0 + _GROWTH) and length < _FARTHEST:
@@ -58,7 +65,13 @@ def iterate_with_leaps(laws, first_pair, region, reward, tolerance, limit, relax
             for s in range(u.shape[0]):
                 work.u_next[s] -= u[s]
             _add(relaxation, work.u_next, u)
-    return False
+        if count - done == pause and count < limit:
+            progress.sweeps = count
+            progress.since = since
+            progress.length = length
+            progress.before = before
+            return PAUSED
+    return GAVE_UP
 
 
 @inlined

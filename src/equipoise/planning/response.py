@@ -16,12 +16,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._types import Index, Vector
 from equipoise.confidence.region import Region
-from equipoise.offline.chains import recurrent_classes, stationary_distribution
+from equipoise.models.rows import Rows
+from equipoise.offline.evaluation import Moves
+from equipoise.offline.gains import distributions
+from equipoise.planning.likeliest import likeliest_rows
 
 
 class Response(NamedTuple):
@@ -33,7 +35,7 @@ class Response(NamedTuple):
         The pair that the policy takes.
     share : float array, one entry a state
         x~: how often, in the long run.
-    outcomes : float array, one row a state
+    outcomes : float array, or sparse one, one row a state
         v~.
     chain : sparse array
         p~, one row a state.
@@ -41,16 +43,18 @@ class Response(NamedTuple):
 
     pairs: Index
     share: Vector
-    outcomes: Vector
+    outcomes: Rows
     chain: csr_array
 
     @property
     def column(self) -> Vector:
         """z: the long-run average of the optimistic outcomes."""
-        return self.share @ self.outcomes
+        return np.asarray(self.share @ self.outcomes)
 
 
-def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, policy: Index) -> Response:
+def response(
+    first_pair: Index, region: Region, theta: Vector, bias: Vector, policy: Index, told: Rows | None = None
+) -> Response:
     """Work out what a plan believes.
 
     Parameters
@@ -65,6 +69,8 @@ def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, pol
         u, of the plan.
     policy : int array
         Its actions.
+    told : array or sparse array, optional
+        The mean outcomes of all pairs, where they are told and the region has none.
 
     Examples
     --------
@@ -79,74 +85,18 @@ def response(first_pair: Index, region: Region, theta: Vector, bias: Vector, pol
     ([[0.25, 0.75], [1.0, 0.0]], [0.4286])
     """
     pairs = first_pair[:-1] + policy
-    order = np.argsort(-bias, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    rows = [_likeliest(region, int(pair), order, rank) for pair in pairs]
-    lengths = [states.size for states, _ in rows]
-    chain = csr_array(
-        (
-            np.concatenate([mass for _, mass in rows]),
-            np.concatenate([states for states, _ in rows]),
-            np.concatenate([[0], np.cumsum(lengths)]),
-        ),
-        shape=(bias.size, bias.size),
-    )
-    outcomes = np.where(theta < 0.0, region.v_hi[pairs], region.v_lo[pairs])
+    first, successor, probability = likeliest_rows(region, pairs, bias)
+    chain = csr_array((probability, successor, first), shape=(bias.size, bias.size))
+    outcomes = np.where(theta < 0.0, region.v_hi[pairs], region.v_lo[pairs]) if told is None else told[pairs]
     return Response(pairs, long_run(chain, outcomes @ -theta), outcomes, chain)
-
-
-def _likeliest(region: Region, pair: int, order: Index, rank: Index) -> tuple[Index, NDArray[np.float64]]:
-    """Where the mass of one pair goes if as much as can be goes to states early in the order.
-
-    Only states that may get some are looked at: those listed, and of the others as many as it takes to use up what is
-    free. So the work is that of what was seen, and not of all states.
-    """
-    part = slice(region.first[pair], region.first[pair + 1])
-    listed, low = region.successor[part], region.lo[part]
-    if region.radius[pair] > 0.0:
-        return _in_ball(listed, low, float(region.radius[pair]), order, rank)
-    free, each, together = max(0.0, 1.0 - float(low.sum())), float(region.rest[pair]), float(region.rest_sum[pair])
-    others = order[:0]
-    if min(free, each, together) > 0.0:
-        enough = min(order.size, int(min(free, together) / each) + 1)
-        first = order[: enough + listed.size]
-        others = first[~np.isin(first, listed)][:enough]
-    states = np.concatenate([listed, others])
-    mass = np.concatenate([low, np.zeros(others.size)])
-    room = np.concatenate([region.hi[part] - low, np.full(others.size, each)])
-    by_rank = np.argsort(rank[states])
-    room, hidden = room[by_rank], by_rank >= listed.size
-    room[hidden] = np.diff(np.minimum(np.cumsum(room[hidden]), together), prepend=0.0)
-    mass[by_rank] += np.diff(np.minimum(np.cumsum(room), free), prepend=0.0)
-    return _as_distribution(states, mass)
-
-
-def _in_ball(
-    listed: Index, centre: Vector, radius: float, order: Index, rank: Index
-) -> tuple[Index, NDArray[np.float64]]:
-    """Half the radius more for the best state, and what is then too much taken from the worst."""
-    best = order[0]
-    states = listed if best in listed else np.append(listed, best)
-    mass = np.append(centre, np.zeros(states.size - listed.size))
-    here = int(np.flatnonzero(states == best)[0])
-    mass[here] += min(1.0 - mass[here], 0.5 * (radius + 1.0 - float(mass.sum())))
-    worst_first = np.argsort(-rank[states])[: states.size - 1]  # all but the best
-    excess = max(0.0, float(mass.sum()) - 1.0)
-    mass[worst_first] -= np.diff(np.minimum(np.cumsum(mass[worst_first]), excess), prepend=0.0)
-    return _as_distribution(states, mass)
-
-
-def _as_distribution(states: Index, mass: Vector) -> tuple[Index, NDArray[np.float64]]:
-    used = mass > 0.0
-    return states[used], mass[used] / mass[used].sum()
 
 
 def long_run(chain: csr_array, reward: Vector) -> Vector:
     """The stationary distribution of the recurrent class that pays most."""
     best, share = -np.inf, np.zeros(reward.size)
-    for states in recurrent_classes(chain):
-        inside = stationary_distribution(csr_array(chain[states][:, states]))
+    for states, inside in distributions(
+        Moves(chain.indptr.astype(np.int64), chain.indices.astype(np.int64), chain.data)
+    ):
         pays = float(inside @ reward[states])
         if pays > best:
             best = pays

@@ -16,9 +16,10 @@ With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, L_g on the box of a
 both, and the largest singular value for the Euclidean one. They are upper bounds, and may be larger than necessary. The
 supergradient is A' q, q that of g at the image.
 
-The conjugate has no closed form, also where A can be inverted: the image of the box is in general no box. The
+The conjugate has no closed form in general, also where A can be inverted: the image of the box is no box. The
 maximiser is iterated for, as for `Custom`, so `exact_conjugate` is False, and bounds are proven by tangents
-(`conjugate_bound`).
+(`conjugate_bound`). But where the image *picks* outcomes, each row another one, as w_k or as 1 - w_k, it is that of g
+for the outcomes that are picked, and 1 or 0 by the sign of theta for the others.
 
 The compiled entries call those of g by their addresses, see `_composed`.
 """
@@ -40,6 +41,7 @@ from equipoise.rewards._composed import (
     fixed_reward,
     iterated_argmax,
     own_numbers,
+    part_argmax,
     part_gradient,
     part_value,
 )
@@ -89,7 +91,27 @@ def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
             out[k] += own[_MAP + m + i * n + k] * slope[i]
 
 
+@entry
+def _picked_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+    own = own_numbers(params)
+    m = int(own[_ROWS])
+    work = carray(stack_floats(2 * m), 2 * m) if m <= ON_STACK else np.empty(2 * m)
+    asked, image = work[:m], work[m:]
+    for i in range(m):
+        asked[i] = 0.0
+        for k in range(n):
+            asked[i] += own[_MAP + m + i * n + k] * theta[k]  # 1 or -1 times that of the outcome it picks
+    part_argmax(0, t, m, asked, params, image)
+    for k in range(n):
+        out[k] = 1.0 if theta[k] > 0.0 else 0.0
+        for i in range(m):
+            sign = own[_MAP + m + i * n + k]
+            if sign != 0.0:
+                out[k] = image[i] if sign > 0.0 else 1.0 - image[i]
+
+
 _KERNELS: Final = RewardKernels(_value, _gradient, iterated_argmax)
+_PICKING: Final = RewardKernels(_value, _gradient, _picked_argmax)
 
 
 @final
@@ -143,6 +165,8 @@ class Affine(Composed):
         self.lipschitz = max(inner.lipschitz, elsewhere or 0.0) * stretch
         self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
         self.piecewise_linear = inner.piecewise_linear
+        self._picks = _picks(self._matrix, self._offset)
+        self.exact_conjugate = self._picks and inner.exact_conjugate
 
     @property
     def matrix(self) -> Vector:
@@ -167,7 +191,7 @@ class Affine(Composed):
     @property
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
-        return _KERNELS
+        return _PICKING if self._picks else _KERNELS
 
     def image(self, w: ArrayLike) -> Vector:
         """A w + b, the numbers that the goal is for.
@@ -197,6 +221,18 @@ class Affine(Composed):
         if not self._free:
             lowest, highest = np.clip(lowest, 0.0, 1.0), np.clip(highest, 0.0, 1.0)
         return Affine(self.inner.within(lowest, highest), self._matrix, self._offset)
+
+
+def _picks(matrix: Vector, offset: Vector) -> bool:
+    """Whether every row is another outcome: w_k, or 1 - w_k."""
+    used = matrix != 0.0
+    signs = matrix.sum(axis=1)
+    return bool(
+        np.all(used.sum(axis=1) == 1)
+        and np.all(used.sum(axis=0) <= 1)
+        and np.all(np.abs(signs) == 1.0)
+        and np.all(offset == (signs < 0.0))
+    )
 
 
 def _checked_matrix(x: ArrayLike, rows: int) -> Vector:

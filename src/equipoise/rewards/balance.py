@@ -62,6 +62,10 @@ class Balance(Reward):
     target : array_like
         The proportions wanted, each in [0, 1]; they need not sum to 1.
 
+    See Also
+    --------
+    equipoise.rewards.Quadratic : Smooth, and so learnt at a better rate.
+
     Examples
     --------
     >>> g = Balance([0.5, 0.5])

@@ -11,10 +11,8 @@ A reward is three compiled entries, ``value``, ``gradient`` and ``conjugate_argm
 ``(t, n, x, params, out)``, and a vector of parameters that they read. The loops call these entries; the
 methods of the class call the same ones, so there is one piece of code for each formula.
 
-A reward of your own
---------------------
-For one program, `Custom` takes plain functions. For a family with parameters, write one file, inside or outside of
-this package::
+A reward of your own. For one program, `Custom` takes plain functions. For a family with parameters, write one file,
+inside or outside of this package:
 
     from equipoise.rewards.base import Reward, RewardKernels, checked_vector, entry
 
@@ -124,7 +122,7 @@ class Reward(Component, abc.ABC):
     norm : float
         1, 2 or infinity: the norm that the two constants refer to.
     lipschitz : float
-        L: |g(u) - g(w)| <= L ||u - w|| on [0,1]^K.
+        L: `|g(u) - g(w)| <= L ||u - w||` on [0,1]^K.
     smoothness : float or None
         beta, or None when g is not smooth.
     params : numpy.ndarray
@@ -137,6 +135,11 @@ class Reward(Component, abc.ABC):
         Whether `conjugate_argmax` is a maximiser to rounding; False where it is found by iteration.
     separable : bool
         Whether g is a sum of functions of one outcome each.
+
+    See Also
+    --------
+    equipoise.rewards.Custom : From plain functions.
+    equipoise.testing.check_reward : The contract of a reward of your own.
     """
 
     n_outcomes: int
@@ -248,6 +251,16 @@ class Reward(Component, abc.ABC):
             The corners of the box.
         """
         return None
+
+    def smoothness_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
+        """What `smoothness` is on a box where g is defined; by default that of all of [0,1]^K.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return self.smoothness
 
     def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Affine:
         """The same reward of an affine image of the outcomes: g(A w + b).

@@ -39,6 +39,11 @@ class BottomSum(Reward):
     kappa : int
         How many of the smallest outcomes count, from 1 to K.
 
+    See Also
+    --------
+    equipoise.rewards.GeneralisedGini : Weights for all ranks.
+    equipoise.rewards.ProportionalFairness : Smooth, and so learnt at a better rate.
+
     Examples
     --------
     >>> g = BottomSum(3, kappa=2)

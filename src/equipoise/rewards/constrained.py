@@ -80,6 +80,12 @@ class Constrained(Reward):
     RewardError
         Naming what will not do; without a price, how to find one.
 
+    See Also
+    --------
+    equipoise.rewards.at_least : A limit from below on one outcome.
+    equipoise.rewards.at_most : A limit from above on one outcome.
+    equipoise.rewards.exact_price : A price at which constraints are worth keeping.
+
     Examples
     --------
     As much as possible of the first outcome, with at least 0.25 of the second.
@@ -291,6 +297,11 @@ def exact_price(reward: Reward, slack: float) -> float:
         g.
     slack : float
         By how much all constraints can be met at the same time, above 0: of this you must be sure.
+
+    Returns
+    -------
+    float
+        For `Constrained`.
 
     Examples
     --------

@@ -87,10 +87,20 @@ def at_least(
     name : str, optional
         Of the constraint; by default such as "fill rate at least 0.9".
 
+    Returns
+    -------
+    Constraint
+        For `Constrained`.
+
     Raises
     ------
     RewardError
         When there is no such outcome, or the level is not in [0, 1].
+
+    See Also
+    --------
+    equipoise.rewards.at_most : From above.
+    equipoise.rewards.Constraint : On any concave function of the averages.
 
     Examples
     --------
@@ -118,10 +128,20 @@ def at_most(
     name : str, optional
         Of the constraint; by default such as "waste at most 0.1".
 
+    Returns
+    -------
+    Constraint
+        For `Constrained`.
+
     Raises
     ------
     RewardError
         When there is no such outcome, or the level is not in [0, 1].
+
+    See Also
+    --------
+    equipoise.rewards.at_least : From below.
+    equipoise.rewards.Constraint : On any concave function of the averages.
 
     Examples
     --------

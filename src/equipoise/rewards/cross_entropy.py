@@ -101,6 +101,16 @@ class CrossEntropy(Reward):
         """The compiled entries."""
         return _KERNELS
 
+    def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """What beta is on a box: the largest target / (w + mu)^2, scaled, at the lower corner.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return float((self.target / (low + self.mu) ** 2).max()) / float(self.params[1])
+
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The target's mean of the logarithms, scaled."""
         import cvxpy

@@ -84,6 +84,10 @@ class Custom(Reward):
         microseconds more (for three outcomes), and a simulation some 15 (`FrankWolfe`) to 20 times as long
         (`TunedGradientDescent`, smooth g, maximiser iterated).
 
+    See Also
+    --------
+    equipoise.rewards.Expression : From a formula, with constants that are worked out.
+
     Notes
     -----
     `copy.copy` and `copy.deepcopy` share the compiled code. `pickle` keeps the functions, which must then be defined

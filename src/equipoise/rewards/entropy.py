@@ -119,6 +119,11 @@ class Entropy(Reward):
         Smoothing, above 0 and at most 1. None: the anytime form, mu(t) = 1 / (S^(2/3) t^(1/3)); then
         `lipschitz` and `smoothness` are infinite, and ``at(t)`` has the ones in force at time t.
 
+    See Also
+    --------
+    equipoise.rewards.RelativeEntropy : Towards a given distribution.
+    equipoise.rewards.CrossEntropy : Towards a given distribution, too.
+
     Examples
     --------
     >>> g = Entropy(4)
@@ -171,6 +176,19 @@ class Entropy(Reward):
                 f"w[{zero[0]}]: got 0, where the entropy has no finite gradient; ask .at(t), the smoothed one"
             )
         return super().gradient(w)
+
+    def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """What beta is on a box: the largest (w + 2 mu) / (w + mu)^2, scaled, at the lower corner.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        if self.mu is None:
+            return self.smoothness
+        least = float(low.min())
+        return (least + 2.0 * self.mu) / ((least + self.mu) ** 2 * float(self.params[1]))
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """With u = w + mu, -w log u = entr(u) + mu log u."""

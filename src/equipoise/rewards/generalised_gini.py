@@ -38,6 +38,10 @@ class GeneralisedGini(Reward):
     weights : array_like
         Nonincreasing, not negative, the first positive; ``weights[0]`` goes to the smallest outcome.
 
+    See Also
+    --------
+    equipoise.rewards.BottomSum : The worst off alone.
+
     Examples
     --------
     >>> g = GeneralisedGini([0.5, 0.25, 0.25])

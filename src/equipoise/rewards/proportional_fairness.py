@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from equipoise._compile import entry
+from equipoise._types import Vector
 from equipoise.rewards._checks import checked_count
 from equipoise.rewards.base import Reward, RewardKernels, checked_number
 
@@ -64,6 +65,10 @@ class ProportionalFairness(Reward):
     eps : float
         Above 0. The smaller it is, the more an outcome near 0 hurts, and the larger the constants.
 
+    See Also
+    --------
+    equipoise.rewards.GeneralisedGini : Fairness by rank.
+
     Examples
     --------
     >>> g = ProportionalFairness(2, eps=0.1)
@@ -86,6 +91,16 @@ class ProportionalFairness(Reward):
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
         return _KERNELS
+
+    def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """What beta is on a box: the largest 1 / (w + eps)^2, scaled, at the lower corner.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return 1.0 / (float(self.params[1]) * (float(low.min()) + self.eps) ** 2)
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The sum of logarithms, scaled."""

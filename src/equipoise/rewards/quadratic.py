@@ -55,6 +55,11 @@ class Quadratic(Reward):
     target : array_like
         Where g is largest: one finite number for each outcome, in [0, 1] or not.
 
+    See Also
+    --------
+    equipoise.rewards.TargetSquared : Content above the target.
+    equipoise.rewards.Balance : The plain distance, in the 1-norm.
+
     Examples
     --------
     >>> g = Quadratic([0.5, 0.5])

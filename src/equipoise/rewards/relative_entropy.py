@@ -106,6 +106,16 @@ class RelativeEntropy(Reward):
         """The compiled entries."""
         return _KERNELS
 
+    def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """What beta is on a box: the largest 1 / (w + mu), scaled, at the lower corner.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        return 1.0 / (float(self.params[1]) * (float(low.min()) + self.mu))
+
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """1 - the sum of kl_div(w + mu, target + mu), scaled."""
         import cvxpy

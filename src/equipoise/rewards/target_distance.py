@@ -186,6 +186,10 @@ class TargetDistance(Reward):
     norm : float
         1, 2 or infinity: how the distance is measured, and what `lipschitz` refers to.
 
+    See Also
+    --------
+    equipoise.rewards.TargetSquared : Smooth, and so learnt at a better rate.
+
     Examples
     --------
     >>> [TargetDistance([0.75, 0.5], norm).value([0.0, 0.5]) for norm in (1, 2, math.inf)]

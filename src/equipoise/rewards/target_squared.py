@@ -59,6 +59,11 @@ class TargetSquared(Reward):
     kpi : array_like
         The level that each outcome should reach, in [0, 1].
 
+    See Also
+    --------
+    equipoise.rewards.TargetDistance : The distance itself.
+    equipoise.rewards.Goals : For shares of one outcome in another.
+
     Examples
     --------
     >>> g = TargetSquared([0.5, 0.5])

@@ -7,7 +7,8 @@ threshold Q = L then never ends an episode. For g(w) = sum_k g_k(w_k), with the 
 
     s_k = g_k'(low_k) where w_k < low_k,      g_k'(high_k) where w_k > high_k.
 
-h is g on the box and its tangent beyond, coordinate by coordinate: concave, at least g everywhere, and as smooth as g.
+h is g on the box and its tangent beyond, coordinate by coordinate: concave, at least g everywhere, and as smooth as g
+is on the box, since a tangent has no curvature.
 No supergradient is longer than the one with the entries max(|g_k'(low_k)|, |g_k'(high_k)|), and the dual norm of that
 is L: the sharp constant of g on the box. The maximiser of the conjugate is exact as well: 0 where g_k'(low_k) + theta_k
 < 0, 1 where g_k'(high_k) + theta_k > 0, and that of g, moved into the box, elsewhere.
@@ -143,7 +144,7 @@ class Within(Composed):
         self._below, self._above = inner.gradient(self._low), inner.gradient(self._high)
         self.norm = inner.norm
         self.lipschitz = length(np.maximum(np.abs(self._below), np.abs(self._above)), dual(self.norm))
-        self.smoothness = inner.smoothness
+        self.smoothness = inner.smoothness_on(self._low, self._high)
         self.piecewise_linear = inner.piecewise_linear
         self.separable = True
         self.exact_conjugate = inner.exact_conjugate

@@ -24,6 +24,11 @@ def log_spaced(first: int, last: int, per_decade: int = _PER_DECADE) -> NDArray[
     per_decade : int
         How many between a power of ten and the next.
 
+    Returns
+    -------
+    numpy.ndarray
+        Increasing, without repetitions.
+
     Examples
     --------
     >>> log_spaced(1, 100, per_decade=3).tolist()

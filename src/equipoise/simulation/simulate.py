@@ -9,6 +9,7 @@ So one seed gives one trajectory: in one call or in several, through a saved fil
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Sequence
 from typing import Final, final
@@ -25,6 +26,7 @@ from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.simulation.checkpoints import checked_marks
 from equipoise.simulation.interrupting import interruptible
+from equipoise.simulation.keeping import Keeping
 from equipoise.simulation.run import Run, violations_at
 from equipoise.simulation.stretches import stretches
 from equipoise.simulation.trace import Trace
@@ -60,6 +62,7 @@ def simulate(
     until: Certified | None = None,
     interrupt: str = "raise",
     progress: bool | None = None,
+    save: str | os.PathLike[str] | None = None,
 ) -> Run:
     """Run an agent in a world for so many steps; call it again to go on.
 
@@ -84,11 +87,20 @@ def simulate(
         with the status "interrupted".
     progress : bool, optional
         A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
+    save : path, optional
+        A file to which the agent is saved on the way, once a minute, and when the run ends, however it does. From there
+        it goes on: ``simulate(model, Agent.load(path), steps, seed)``, with the same seed.
 
     Returns
     -------
     Run
         What was done.
+
+    See Also
+    --------
+    equipoise.adapters.drive : The same in an environment of Gymnasium.
+    equipoise.studies.run_study : Many agents on many problems with many seeds.
+    equipoise.Certified : Stop when enough is proven.
 
     Examples
     --------
@@ -118,6 +130,7 @@ def simulate(
     traced = Trace(agent, steps) if trace else None
     walk = stretches(model, agent, last, seed, looks, None if traced is None else traced.advance)
     shown = progress_display("simulating", steps, wanted=progress, unit="steps")
+    keeping = None if save is None else Keeping(agent, save)
     with interruptible() as stop, shown as display, contextlib.closing(walk):
         for mark in walk:
             if mark in recorded:
@@ -125,9 +138,13 @@ def simulate(
                 rows.append(agent.average)
                 proven.append(agent.best_possible)
             display.done(agent.t - 1 - done)
+            if keeping is not None:
+                keeping.look()
             certified = until is not None and mark is not None and until.reached(agent)
             if certified or stop.is_set():
                 break
+    if keeping is not None:
+        keeping.save()
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
         times.append(agent.t - 1)
         rows.append(agent.average)
@@ -159,8 +176,19 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
 
     Parameters
     ----------
-    model, agent, steps, seed
+    model : Model
         As for `simulate`.
+    agent : Agent
+        As for `simulate`.
+    steps : int
+        As for `simulate`.
+    seed : int or SeedSequence
+        As for `simulate`.
+
+    Returns
+    -------
+    int
+        The number of steps.
 
     Examples
     --------

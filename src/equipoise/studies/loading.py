@@ -36,6 +36,16 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
         problem has labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see
         `equipoise.studies.export`.
 
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
+
+    See Also
+    --------
+    equipoise.studies.open_results : All that a report needs.
+    equipoise.studies.export_results : The same table as a file.
+
     Examples
     --------
     >>> import tempfile
@@ -70,6 +80,11 @@ def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
 
     Examples
     --------
@@ -109,6 +124,11 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``.
+
+    Returns
+    -------
+    Results
+        What is there so far, of runs that are done.
 
     Raises
     ------

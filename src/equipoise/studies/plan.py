@@ -153,6 +153,11 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent takes a step in
         each world, which also compiles its kernels. Results can be read without.
 
+    Returns
+    -------
+    Plan
+        Every run, with its id.
+
     Raises
     ------
     StudyError

@@ -11,11 +11,11 @@ import concurrent.futures
 import contextlib
 import importlib.metadata
 import multiprocessing
-import os
 import time
 from typing import Any, Final, final
 
 from equipoise._numbers import whole
+from equipoise._threads import cores
 from equipoise._version import VERSION
 from equipoise.errors import ParameterError, StudyError
 from equipoise.studies.work import in_pool
@@ -58,7 +58,7 @@ class LocalPool(Pool):
 
     def _open(self) -> None:
         spawn = multiprocessing.get_context("spawn")
-        self.executor = concurrent.futures.ProcessPoolExecutor(self.jobs, spawn, in_pool)
+        self.executor = concurrent.futures.ProcessPoolExecutor(self.jobs, spawn, in_pool, (self.jobs,))
 
     def capacity(self) -> int:
         """One task a process."""
@@ -134,8 +134,3 @@ class ClusterPool(Pool):
         with contextlib.suppress(OSError, TimeoutError):
             self.executor.shutdown(wait=not now)  # which cancels what is not done, unless it waits
         self._client.close()
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

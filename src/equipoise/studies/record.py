@@ -1,8 +1,10 @@
 """The result of one run as a Parquet file: a typed table with one row a checkpoint, and what it is within its metadata.
 
 The metadata holds under ``equipoise`` a JSON text (id, specification in TOML, versions, seed, steps,
-seconds, how often it was resumed) and under ``sha256`` a checksum of that text and of every number in the table. A file
-whose checksum is not right is never read.
+seconds, how often it was resumed) and under ``sha256`` a checksum of that text and of every number in the table. Under
+``equipoise-seal`` is the SHA-256 of the file's own bytes, with zeros in its place: it is looked at before anything else
+is, since a reader of Parquet may end the process over a damaged file. A file whose checksums are not right is never
+read. Files of before have no seal.
 
 An episode counts as begun by time t if it started by then, and as ended if the next one did.
 """
@@ -13,6 +15,7 @@ import hashlib
 import io
 import json
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, final
@@ -34,6 +37,9 @@ VIOLATIONS: Final = "violations"
 _FORMAT: Final = 1
 _KEY: Final = "equipoise"
 _CHECKSUM: Final = "sha256"
+_SEAL: Final = "equipoise-seal"
+_SEALED: Final = re.compile(_SEAL.encode() + rb"[^0-9a-f]{1,8}?([0-9a-f]{64})")
+_OPEN: Final = "0" * 64  # in the place of the seal while it is computed
 
 
 @final
@@ -98,14 +104,21 @@ def encoded(table: polars.DataFrame, about: dict[str, Any]) -> bytes:
     versions = {"equipoise": VERSION, "python": platform.python_version(), "numpy": np.__version__}
     text = json.dumps({"format": _FORMAT, "versions": versions | {"numba": numba.__version__}, **about}, sort_keys=True)
     buffer = io.BytesIO()
-    table.write_parquet(buffer, metadata={_KEY: text, _CHECKSUM: _checksum(table, text)})
-    return buffer.getvalue()
+    table.write_parquet(buffer, metadata={_KEY: text, _CHECKSUM: _checksum(table, text), _SEAL: _OPEN})
+    content = buffer.getvalue()
+    (place,) = (found.span(1) for found in _SEALED.finditer(content))
+    return _with_seal(content, place, hashlib.sha256(content).hexdigest())
 
 
 def decoded(content: bytes) -> Record:
     """Read the bytes of a result file; a `FileError` says what is wrong with them."""
     import polars
 
+    sealed = _SEALED.search(content)
+    if sealed is not None:
+        unsealed = _with_seal(content, sealed.span(1), _OPEN)
+        if hashlib.sha256(unsealed).hexdigest().encode() != sealed[1]:
+            raise FileError("damaged: its checksum is not right")
     try:
         metadata = polars.read_parquet_metadata(io.BytesIO(content))
         text, checksum = metadata.get(_KEY), metadata.get(_CHECKSUM)
@@ -122,6 +135,11 @@ def decoded(content: bytes) -> Record:
         raise
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError, KeyError) as error:
         raise FileError(f"truncated, damaged, or no Parquet file ({str(error).splitlines()[0]})") from None
+
+
+def _with_seal(content: bytes, place: tuple[int, int], seal: str) -> bytes:
+    """The same bytes with another seal."""
+    return content[: place[0]] + seal.encode() + content[place[1] :]
 
 
 def _checksum(table: polars.DataFrame, text: str) -> str:

@@ -150,6 +150,12 @@ def run_study(
     FileError
         When results cannot be written; those that were are whole.
 
+    See Also
+    --------
+    equipoise.studies.make_plan : What it would run.
+    equipoise.load_results : The results as a table.
+    equipoise.reports.write_report : The results as a page.
+
     Examples
     --------
     Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.

@@ -226,6 +226,8 @@ class Study(_Part):
     ----------
     name : str
         Of the study.
+    description : str
+        Shown in the report.
     steps : int
         Of every run.
     seeds : int or sequence of int
@@ -236,8 +238,6 @@ class Study(_Part):
         The regret that is to be certified: reports compare agents by the steps until it is. It changes no run.
     problems, agents : sequences of `Problem` and `AgentSpec`
         Every agent meets every problem, with every seed.
-    description : str
-        Shown in the report.
 
     Examples
     --------
@@ -324,10 +324,19 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     path : str or PathLike
         The file.
 
+    Returns
+    -------
+    Study
+        Checked as far as a file can be without making its parts.
+
     Raises
     ------
     StudyError
         With one line for each thing that is wrong: file, field, value, and what would be accepted.
+
+    See Also
+    --------
+    equipoise.studies.Study : The same from objects.
 
     Examples
     --------

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from equipoise._component import allow
 from equipoise._files import read_npz, write_npz
+from equipoise._threads import share_cores
 from equipoise._version import VERSION
 from equipoise.agents.base import Agent
 from equipoise.agents.toc_ucrl2 import TocUCRL2
@@ -115,8 +116,14 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         return Failed(reason, traceback.format_exc())
 
 
-def in_pool() -> None:
-    """Set up a process of a local pool: it ignores Ctrl-C, which its parent handles, and ends when its parent does."""
+def in_pool(jobs: int) -> None:
+    """Set up a process of a local pool: it ignores Ctrl-C, which its parent handles, and ends when its parent does.
+
+    Parameters
+    ----------
+    jobs : int
+        How many such processes there are, which share the cores.
+    """
     import multiprocessing
 
     def leave(_number: int, _frame: object) -> None:
@@ -130,6 +137,7 @@ def in_pool() -> None:
             parent.join()
             os._exit(1)
 
+    share_cores(jobs)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=watch, daemon=True).start()

@@ -48,7 +48,7 @@ class _Step(NamedTuple):
 
 
 def check_agent(agent: Agent, model: Model) -> None:
-    """Run all clauses.
+    """Hold an agent to its contract, clause by clause.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class _Case(NamedTuple):
 
 
 def check_confidence(confidence: Confidence) -> None:
-    """Run all clauses.
+    """Hold a confidence to its contract, clause by clause.
 
     Parameters
     ----------
@@ -118,6 +118,36 @@ def is_a_function_of_the_counts(confidence: Confidence) -> None:
             raise ContractError(f"{case.name}: the counts were changed")
 
 
+def keeps_what_still_stands(confidence: Confidence) -> None:
+    """If it is timeless: what an agent kept of pairs not visited since its last plan is what would be filled anew."""
+    if not isinstance(confidence.timeless, bool):
+        raise ContractError(f"timeless: got {confidence.timeless!r}; True or False is needed")
+    if not confidence.timeless:
+        return
+    for name, model in _worlds():
+        if not _is_for(confidence, model):
+            continue
+        agent = TocUCRL2(model.space, _reward(model), confidence=confidence, delta=_DELTA)
+        for steps in (7, 500, 3000):
+            simulate(model, agent, steps, seed=steps, progress=False)
+            case = _Case(f"{name}, after {agent.t - 1} steps", model, agent.machine.counts, agent.t)
+            anew = _filled(confidence, case)
+            for pair in np.flatnonzero(case.counts.fresh == 0).tolist():
+                if _rows_of(agent.machine.region, pair) != _rows_of(anew, pair):
+                    raise ContractError(
+                        f"{case.name}: pair {pair} was not visited since the last plan, and its bounds are others now; "
+                        "only those that depend on its own counts alone are timeless"
+                    )
+
+
+def _rows_of(region: Region, pair: int) -> tuple[object, ...]:
+    """All that a region says of a pair; its successors in order, as the planner sorts them as it needs them."""
+    part = slice(region.first[pair], region.first[pair + 1])
+    listed = zip(region.successor[part].tolist(), region.lo[part].tolist(), region.hi[part].tolist(), strict=True)
+    single = (float(bound[pair]) for bound in (region.rest, region.rest_sum, region.radius))
+    return sorted(listed), *single, region.v_lo[pair].tolist(), region.v_hi[pair].tolist()
+
+
 def can_be_planned_with(confidence: Confidence) -> None:
     """The planner converges on its regions, with the relaxation that it asks for."""
     for case in _cases(confidence):
@@ -164,6 +194,7 @@ CLAUSES: Final[dict[str, Callable[[Confidence], None]]] = {
         says_what_it_is,
         is_well_formed,
         is_a_function_of_the_counts,
+        keeps_what_still_stands,
         can_be_planned_with,
         learns,
         holds_the_truth,

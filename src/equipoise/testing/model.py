@@ -30,6 +30,7 @@ from scipy.stats import binom
 from equipoise._types import Index, Vector
 from equipoise.errors import ContractError, EquipoiseError
 from equipoise.models.model import Model
+from equipoise.models.rows import dense_row, differing, masked
 
 Made: TypeAlias = Model | Callable[[], Model]
 
@@ -41,7 +42,7 @@ _SEED: Final = 20_240_229
 
 
 def check_model(made: Made) -> None:
-    """Run all clauses.
+    """Hold a world to its contract, clause by clause.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def has_proper_laws(made: Made) -> None:
             raise ContractError(f"{where}: the probabilities {chances.tolist()} are not positive and of sum 1")
         if abs(float(chances @ (states + 1.0)) - reached[pair]) > _ROUNDING * model.n_states:
             raise ContractError(f"{where}: its transitions are not those of its branches")
-        mean = model.means[pair]
+        mean = dense_row(model.mean_rows, pair)
         if not np.all((mean >= 0.0) & (mean <= 1.0)):
             raise ContractError(f"{where}: the mean outcomes {mean.tolist()} do not lie in [0, 1]")
         if np.abs(mean - dense[pair]).max() > _ROUNDING:
@@ -135,7 +136,7 @@ def is_sampled_as_it_is(made: Made) -> None:
                 f"{where}: {model.space.name_state(there)} came next {visits[there]} times of {_DRAWS}; "
                 f"its probability is {expected[there]:.6g}"
             )
-        _check_averages(where, model, total, model.means[pair], level)
+        _check_averages(where, model, total, dense_row(model.mean_rows, pair), level)
 
 
 def is_the_same_elsewhere(made: Made) -> None:
@@ -181,13 +182,12 @@ def tells_its_agents_the_truth(made: Made) -> None:
     theirs = (space.n_states, space.n_pairs, space.n_outcomes, space.start, space.n_actions)
     if mine != theirs or not np.array_equal(space.known_mask, model.known_mask) or space.labels != model.labels:
         raise ContractError("tells_its_agents_the_truth: its space is not of its shape")
-    known_outcomes = np.where(model.known_mask[:, None], model.means, 0.0)
-    wrong = np.flatnonzero((space.known_outcomes != known_outcomes).any(axis=1))
+    wrong = differing(space.known_rows, masked(model.mean_rows, model.known_mask))
     if wrong.size:
-        where = space.name_pair(int(wrong[0]))
+        pair = int(wrong[0])
+        told, truth = (dense_row(rows, pair).tolist() for rows in (space.known_rows, model.mean_rows))
         raise ContractError(
-            f"tells_its_agents_the_truth: {where}: agents are told {space.known_outcomes[wrong[0]].tolist()}; "
-            f"the means are {model.means[wrong[0]].tolist()}"
+            f"tells_its_agents_the_truth: {space.name_pair(pair)}: agents are told {told}; the means are {truth}"
         )
 
 

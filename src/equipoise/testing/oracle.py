@@ -66,7 +66,7 @@ _THRESHOLDS: Final = (0.03, 0.3, 3.0, 30.0)  # Q, in multiples of L
 
 
 def check_oracle(oracle: Oracle, reward: Reward) -> None:
-    """Run all clauses.
+    """Hold an oracle to its contract, clause by clause.
 
     Parameters
     ----------

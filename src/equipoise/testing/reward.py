@@ -53,7 +53,7 @@ class Sampling(NamedTuple):
 
 
 def check_reward(reward: Reward, samples: int = 200, seed: int = 0, slack: float = audit.SLACK) -> None:
-    """Run all clauses.
+    """Hold a reward to its contract, clause by clause.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def is_concave(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa
 
 
 def is_lipschitz(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa: B008
-    """|g(u) - g(w)| <= L ||u - w||, and no supergradient is longer than L in the dual norm."""
+    """`|g(u) - g(w)| <= L ||u - w||`, and no supergradient is longer than L in the dual norm."""
     for when, fixed in _fixed(reward):
         points, _ = _points(fixed, sampling)
         _demand("is_lipschitz", when, audit.too_steep(fixed, points, sampling.slack))

@@ -67,6 +67,11 @@ def certify(
     LogError
         When rows cannot have happened.
 
+    See Also
+    --------
+    equipoise.Certificate : What it returns.
+    equipoise.confidence.intervals : How far from the truth each estimate of a log may be.
+
     Examples
     --------
     >>> import equipoise as eq

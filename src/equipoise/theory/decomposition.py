@@ -217,6 +217,15 @@ def decompose(
     best : Benchmark, optional
         Of the model; it is solved for if none is given.
 
+    Returns
+    -------
+    Decomposition
+        A row a step.
+
+    See Also
+    --------
+    equipoise.theory.bounds.errors : Bounds on the five sums.
+
     Examples
     --------
     >>> from equipoise.models import garnet

@@ -38,6 +38,11 @@ def visit_episodes(n_pairs: int, steps: int) -> float:
     steps : int
         T.
 
+    Returns
+    -------
+    float
+        A bound on their number.
+
     Examples
     --------
     >>> visit_episodes(3, 8)
@@ -60,6 +65,11 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
         Q > 0. With infinity no episode ends so.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on their number.
 
     Raises
     ------
@@ -106,6 +116,11 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
         SA, the number of state-action pairs.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on M(T).
 
     Examples
     --------

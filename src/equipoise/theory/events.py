@@ -71,6 +71,11 @@ def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Cover
     seed : int or SeedSequence
         Seeds the world.
 
+    Returns
+    -------
+    Coverage
+        Whether they held the truth, and with how much room.
+
     Examples
     --------
     >>> from equipoise.models import garnet

@@ -49,6 +49,11 @@ def refined_oracle_term(setting: Setting, steps: int) -> float:
     steps : int
         T.
 
+    Returns
+    -------
+    float
+        A bound on it, of Reg(T) itself.
+
     Examples
     --------
     >>> from equipoise.rewards import Entropy
@@ -70,6 +75,11 @@ def refined_episodes(facts: Facts, setting: Setting, steps: int) -> float:
         Of the agent; its reward is smooth in the 1-norm.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on M(T).
 
     Examples
     --------
@@ -95,6 +105,11 @@ def refined_errors(facts: Facts, setting: Setting, steps: int) -> Errors:
         Of the agent; its reward is smooth in the 1-norm.
     steps : int
         T.
+
+    Returns
+    -------
+    Errors
+        A bound on each.
 
     Examples
     --------
@@ -131,6 +146,11 @@ def refined_regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     steps : int
         T.
 
+    Returns
+    -------
+    RegretBound
+        The bound, and what it is made of.
+
     Examples
     --------
     >>> from equipoise.models import star
@@ -159,6 +179,11 @@ def refined_entropy_regret(facts: Facts, steps: int, delta: float = 0.05) -> flo
         T.
     delta : float
         The level of the regions.
+
+    Returns
+    -------
+    float
+        A bound on it.
 
     Examples
     --------

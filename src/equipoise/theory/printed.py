@@ -31,7 +31,31 @@ from equipoise.theory.sums import SILVER
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """(4.7) and (C.9), which are larger than `bounds` has them; (C.25) as it is."""
+    """(4.7) and (C.9), which are larger than `bounds` has them; (C.25) as it is.
+
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        At most so many episodes end because Psi > Q.
+
+    Examples
+    --------
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Linear
+    >>> gradient_episodes(Linear([1.0, 0.5]), FrankWolfe(), 1.0, 1000)  # a linear g never moves theta
+    0.0
+    """
     proven = corrected.gradient_episodes(reward, oracle, threshold, steps)
     printed = oracle.theory.printed
     if printed is None or printed.gradient_episodes is None or proven == 0.0:
@@ -40,7 +64,36 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
-    """M(T) of lemmas 4.3, C.3 and C.8: nothing is added for the episode that is open at T (erratum 36)."""
+    """M(T) of lemmas 4.3, C.3 and C.8: nothing is added for the episode that is open at T (erratum 36).
+
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0.
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        At most so many episodes end by time T.
+
+    Examples
+    --------
+    With a linear g only visits end episodes, and the two bounds are apart by the one that is open.
+
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Linear
+    >>> g, oracle = Linear([1.0, 0.5]), FrankWolfe()
+    >>> corrected.episodes(g, oracle, 1.0, 3, 8) - episodes(g, oracle, 1.0, 3, 8)
+    1.0
+    """
     return sum(
         gradient_episodes(reward, phase.oracle, threshold, taken) + corrected.visit_episodes(n_pairs, taken)
         for phase, taken in oracle.phases(steps)
@@ -50,6 +103,18 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
 def planning(steps: int) -> float:
     """Claim 4.6: the sum of P is at most (1 + sqrt 2) sqrt T. False: on a ring of six states it is 6 at T = 6.
 
+    Parameters
+    ----------
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        What the sum of the tolerances is said not to exceed.
+
+    Examples
+    --------
     >>> round(planning(6), 2)
     5.91
     """
@@ -57,7 +122,33 @@ def planning(steps: int) -> float:
 
 
 def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
-    """(B.25): scale [(4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v]."""
+    """(B.25): scale [(4 + 5 sqrt 2) sqrt(SA T log-v) + 12 SA log T log-v].
+
+    Parameters
+    ----------
+    scale : float
+        L ||1_K||.
+    facts : Facts
+        Of the world.
+    delta : float
+        The level of the regions, strictly between 0 and 1.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        What the sum of diamond is said not to exceed.
+
+    Examples
+    --------
+    At T = 1 the logarithm of the second term is 0.
+
+    >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
+    >>> roots = (4 + 5 * math.sqrt(2)) * math.sqrt(4 * math.log(12 * 12 / 0.05))
+    >>> math.isclose(diamond(1.0, facts, 0.05, 1), roots)
+    True
+    """
     T = counted(steps, "steps", 1, error=ParameterError)
     log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
     roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
@@ -65,7 +156,30 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
 
 
 def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> float:
-    """(B.25) with the factor 1 + 2 log T of the line before it (erratum 27): what the proof as it stands gives."""
+    """(B.25) with the factor 1 + 2 log T of the line before it (erratum 27): what the proof as it stands gives.
+
+    Parameters
+    ----------
+    scale : float
+        L ||1_K||.
+    facts : Facts
+        Of the world.
+    delta : float
+        The level of the regions, strictly between 0 and 1.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        A bound on the sum of diamond.
+
+    Examples
+    --------
+    >>> facts = Facts(n_states=2, n_pairs=4, n_outcomes=3, max_successors=2, diameter=2.0)
+    >>> diamond_mended(1.0, facts, 0.05, 1000) > diamond(1.0, facts, 0.05, 1000)
+    True
+    """
     T = counted(steps, "steps", 1, error=ParameterError)
     log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
     roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
@@ -77,6 +191,22 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
 
     With K = 1, L = R = eta_1 = T = 1, f(theta) = theta and theta_1 = 1 the regret is 2.
 
+    Parameters
+    ----------
+    radius : float
+        L, of the ball that theta is kept in.
+    slope : float
+        R, the largest gradient.
+    rates : list of float
+        eta_1 to eta_T.
+
+    Returns
+    -------
+    float
+        What the average regret is said not to exceed.
+
+    Examples
+    --------
     >>> gradient_descent(1.0, 1.0, [1.0])
     1.0
     """
@@ -85,7 +215,33 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
 
 
 def oracle_term(setting: Setting, steps: int) -> float:
-    """(4.6): beta ||1||^2 log T / T. (C.5): 3 L ||1|| / T^{1/3}. (C.23): 10 L' ||1|| / T^{1/3}."""
+    """(4.6): beta ||1||^2 log T / T. (C.5): 3 L ||1|| / T^{1/3}. (C.23): 10 L' ||1|| / T^{1/3}.
+
+    Parameters
+    ----------
+    setting : Setting
+        How the agent is set up.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        The part of the regret that is the oracle's own.
+
+    Raises
+    ------
+    ParameterError
+        When the paper prints none for the oracle.
+
+    Examples
+    --------
+    At T = 1 that of Frank-Wolfe is 0, which is false.
+
+    >>> from equipoise.rewards import Quadratic
+    >>> oracle_term(Setting(reward=Quadratic([0.5, 0.5])), 1)
+    0.0
+    """
     T = counted(steps, "steps", 1, error=ParameterError)
     printed = setting.steered_by.theory.printed
     if printed is None or printed.regret_term is None:
@@ -96,6 +252,22 @@ def oracle_term(setting: Setting, steps: int) -> float:
 def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
     """Theorem 2.2: 2 L ||1|| D / T.
 
+    Parameters
+    ----------
+    facts : Facts
+        Of the world.
+    setting : Setting
+        How the agent is set up.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        How far above opt(P_M) the value of a policy can be at most.
+
+    Examples
+    --------
     >>> from equipoise.models import ring
     >>> from equipoise.rewards import Linear
     >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)

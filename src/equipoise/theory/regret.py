@@ -81,6 +81,11 @@ def rate(oracle: Oracle) -> float | None:
     oracle : Oracle
         Any.
 
+    Returns
+    -------
+    float or None
+        None where no rate is known.
+
     Examples
     --------
     >>> from equipoise.oracles import FrankWolfe, TunedGradientDescent
@@ -101,6 +106,11 @@ def oracle_term(setting: Setting, steps: int) -> float:
         Of the agent.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on it, of Reg(T) itself.
 
     Raises
     ------
@@ -137,6 +147,11 @@ def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     RegretBound
         Its `value` bounds Reg(T) with its `probability`. It is infinite if Q is and theta can move.
 
+    See Also
+    --------
+    equipoise.theory.bounds.oracle_term : The part that is the oracle's own.
+    equipoise.theory.bounds.errors : The other part.
+
     Examples
     --------
     >>> from equipoise.models import bandit
@@ -168,6 +183,11 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
         Of the agent.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        L ||1|| D / T.
 
     Examples
     --------

@@ -89,6 +89,11 @@ def inverse_roots(n_pairs: int, steps: int) -> float:
     steps : int
         T.
 
+    Returns
+    -------
+    float
+        That bound.
+
     Examples
     --------
     >>> round(inverse_roots(4, 100), 4)
@@ -106,6 +111,11 @@ def inverses(n_pairs: int, steps: int) -> float:
         SA, the number of state-action pairs.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        That bound.
 
     Examples
     --------
@@ -131,6 +141,11 @@ def club(threshold: float, largest: float, n_episodes: float) -> float:
     n_episodes : float
         M(T), or a bound on it.
 
+    Returns
+    -------
+    float
+        A bound on the sum of club.
+
     Examples
     --------
     >>> club(0.5, 2.0, 30.0)
@@ -150,6 +165,11 @@ def heart(threshold: float, largest: float, n_episodes: float) -> float:
         max ||v(s,a)||, or a bound on it.
     n_episodes : float
         M(T), or a bound on it.
+
+    Returns
+    -------
+    float
+        A bound on the sum of heart.
 
     Examples
     --------
@@ -176,6 +196,11 @@ def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
     tolerance : float, optional
         Of the planner; None: the paper's 1/sqrt(tau(m)).
 
+    Returns
+    -------
+    float
+        A bound on it.
+
     Examples
     --------
     >>> round(planning(6, 9), 4), planning(6, 9, tolerance=0.5)
@@ -189,7 +214,7 @@ def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
 def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
     r"""The sum of diamond, on E^v but for an event of probability delta (Lemma 4.7, eq. diamond_precise_bound).
 
-    Learning: |v~ - v| <= 2 rad for every outcome, with rad <= sqrt(2 log-v / N+) + 3 log-v / N+, so the sum is at
+    Learning: `|v~ - v| <= 2 rad` for every outcome, with rad <= sqrt(2 log-v / N+) + 3 log-v / N+, so the sum is at
     most 2 scale [sqrt(2 log-v) `inverse_roots` + 3 log-v `inverses`]. Noise: martingale differences within scale,
     whose sum is at most scale sqrt(2 T log(1/delta)) <= scale sqrt 2 sqrt(SA T log-v).
 
@@ -206,6 +231,11 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
         The level of the regions, strictly between 0 and 1.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on it.
 
     Examples
     --------
@@ -224,7 +254,7 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
 def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: int) -> float:
     r"""The sum of spade, on E^p but for an event of probability delta (Lemma 4.8, eq. explicit_bd_spade).
 
-    Learning: |p~ - p| <= 2 rad for every successor, and the sum over successors of sqrt(p^) is at most sqrt(Gamma).
+    Learning: `|p~ - p| <= 2 rad` for every successor, and the sum over successors of sqrt(p^) is at most sqrt(Gamma).
     Motion: within an episode the bias telescopes but for a martingale, which leaves at most one span an episode.
 
     Parameters
@@ -239,6 +269,11 @@ def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: in
         M(T), or a bound on it.
     steps : int
         T.
+
+    Returns
+    -------
+    float
+        A bound on it.
 
     Examples
     --------
@@ -263,6 +298,15 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
         Of the agent.
     steps : int
         T.
+
+    Returns
+    -------
+    Errors
+        One number for each of the five sums.
+
+    See Also
+    --------
+    equipoise.theory.decompose : The five terms of a run, measured.
 
     Examples
     --------

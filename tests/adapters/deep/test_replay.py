@@ -33,6 +33,42 @@ def learner(env, **more):
     return stable_baselines3.DQN(policy, env, **(fixed | more), **relabelling(env))
 
 
+def test_a_dictionary_keeps_its_entries():
+    env = environment("dictionary")
+    model = learner(env)
+    model.learn(50)
+    samples = model.replay_buffer._get_samples(np.arange(50))
+    theta = env.get_wrapper_attr("steering").theta_ref
+    np.testing.assert_allclose(
+        samples.rewards[:, 0].numpy(), [-(theta @ row) for row in env.unwrapped.rows[:50]], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        samples.observations["theta"].numpy(), np.tile(theta / np.linalg.norm(theta), (50, 1)), atol=1e-6
+    )
+    assert samples.observations["at"].numpy()[:, 0].tolist() == list(range(50))
+    assert samples.next_observations["at"].numpy()[:, 0].tolist() == list(range(1, 51))
+
+
+def test_a_steering_out_of_a_file_pays_nothing(tmp_path):
+    env = environment("vector")
+    model = learner(env)
+    model.learn(30)
+    model.save(tmp_path / "model")
+    model.save_replay_buffer(tmp_path / "buffer")
+    steering = env.get_wrapper_attr("steering")
+    with pytest.raises(AdapterError, match=r"steering: .* stands still .*relabelling\(env\)"):
+        stable_baselines3.DQN.load(tmp_path / "model", env=env).learn(5)
+    again = stable_baselines3.DQN.load(tmp_path / "model", env=env, **relabelling(env))
+    again.learn(5)
+    assert again.replay_buffer.steering is steering
+    again.load_replay_buffer(tmp_path / "buffer")
+    with pytest.raises(AdapterError, match=r"model\.replay_buffer\.steering = env\.get_wrapper_attr"):
+        again.learn(5)
+    again.replay_buffer.steering = steering
+    again.learn(5)
+    assert again.replay_buffer.pos > model.replay_buffer.pos
+
+
 @pytest.mark.parametrize("kind", ["number", "vector", "image"])
 @pytest.mark.parametrize("aware", [True, False])
 def test_samples_are_paid_and_shown_by_the_present_theta_ref(kind, aware):

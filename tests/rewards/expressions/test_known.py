@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import cvxpy as cp
@@ -152,8 +153,11 @@ def test_conjugates_in_closed_form():
     assert g.conjugate_argmax([1.5, -1.5]).tolist() == [1.0, 0.0]
     quadratic = Expression("-0.5 * sum_squares(w - [0.25, 0.5])", 2)
     assert quadratic.conjugate_argmax([0.25, -1.0]).tolist() == pytest.approx([0.5, 0.0], abs=1e-15)
-    assert not Expression("min(w)", 2).exact_conjugate
-    assert Expression("min(w)", 2).conjugate([-0.3, -0.3]) == pytest.approx(0.4, abs=1e-9)
+    assert Expression("min(w)", 2).exact_conjugate
+    assert Expression("min(w)", 2).conjugate([-0.3, -0.3]) == pytest.approx(0.4, abs=1e-15)
+    stretched = Expression("min([1, 1.5] * w)", 2)  # largest at (1, 2/3)
+    assert not stretched.exact_conjugate
+    assert stretched.conjugate([-0.3, -0.3]) == pytest.approx(0.5, abs=1e-9)
 
 
 def test_within_a_box():
@@ -169,3 +173,30 @@ def test_an_affine_image():
     check_reward(of, samples=80)
     with pytest.raises(eq.errors.RewardError, match=r"matrix\[0\]"):
         Expression("sqrt(w[0] + 0.1)", 1).of([[2.0, -2.0]])
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "min(w)",
+        "-max(w)",
+        "3 * min(2 * w + 1) - max(w)",
+        "sum_smallest(w, 2) + [0.5, -0.25, 0.125, 0.0] @ w",
+        "min(w) + 0.1 * sum(w) - sum_largest(w, 1.5)",
+    ],
+)
+def test_conjugates_of_order_statistics_are_attained_at_corners(formula):
+    reward = Expression(formula, 4)
+    assert reward.exact_conjugate
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=4)))
+    inside = np.random.default_rng(0).random((200, 4))
+    values = [reward.value(w) for w in corners]
+    elsewhere = [reward.value(w) for w in inside]
+    for theta in np.random.default_rng(1).normal(size=(100, 4)).round(1) * reward.lipschitz:  # with ties
+        assert reward.conjugate(theta) == pytest.approx(max(values + corners @ theta), abs=1e-12)
+        assert reward.conjugate(theta) >= max(elsewhere + inside @ theta)
+
+
+def test_conjugates_of_other_formulas_are_not_taken_for_such():
+    others = "min(w[:2])", "min([1, 2, 1] * w)", "min(w + [0, 0.5, 0])", "min(w) + sqrt(w[0] + 1)", "-max(abs(w - 0.5))"
+    assert not any(Expression(formula, 3).exact_conjugate for formula in others)

@@ -86,6 +86,26 @@ def test_formulas(formula: str, words: str):
         Expression(formula, 2)
 
 
+def test_programs_are_told_what_to_give_in_their_place():
+    with pytest.raises(RewardError, match="to minimise, give minus it"):
+        from_cvxpy(cp.Minimize(cp.max(W)), W)
+    with pytest.raises(RewardError, match=r"that of its objective, and subject_to=problem\.constraints"):
+        from_cvxpy(cp.Problem(cp.Maximize(cp.min(W)), [W >= 0.1]), W)
+
+
+@pytest.mark.parametrize("bounds", [[0, 0.5], [0.1, None], [0, np.array([1.0, 1.0, 0.9])]])
+def test_bounds_of_the_variable_that_are_constraints_are_not_lost(bounds):
+    w = cp.Variable(3, name="w", bounds=bounds)
+    with pytest.raises(RewardError, match=r"variable: its bounds leave out averages .* subject_to, such as w <= 0.5"):
+        from_cvxpy(cp.min(w), w)
+
+
+@pytest.mark.parametrize("bounds", [[0, 1], [None, 1], [-1, np.array([1.0, 2.0, 3.0])]])
+def test_bounds_that_hold_for_all_outcomes_are_harmless(bounds):
+    w = cp.Variable(3, name="w", bounds=bounds)
+    assert from_cvxpy(cp.min(w), w).maximise == "min(w)"
+
+
 def test_numbers_that_will_not_do():
     with pytest.raises(RewardError, match="maximise: got 3"):
         Expression(3, 2)  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def test_the_same_twice_is_one():
 @pytest.mark.parametrize(
     ("subject_to", "words"),
     [
-        ([cp.norm(W) >= 1], r"subject_to\[0\]: 1.0 <= pnorm\(w, 2\) is not convex"),
+        ([cp.norm(W) >= 1], r"subject_to\[0\]: 1.0 <= [Pp]norm\(w, 2\) is not convex"),
         ([cp.norm(W) == 1], r"subject_to\[0\]: .* is not convex"),
         ([W >= 0, W[0] >= 1.5], r"subject_to\[1\]: w\[0\] >= 1.5 holds for no outcomes"),
         ([cp.PSD(cp.diag(W))], "PSD is not converted"),

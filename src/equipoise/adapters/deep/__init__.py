@@ -7,7 +7,8 @@ rollout: `BetweenRollouts` lets theta_ref move between two of them.
 
 from equipoise.adapters._extras import imported
 
-imported("stable_baselines3", "deep")  # says what to install, if it is missing
+for _library in ("gymnasium", "torch", "stable_baselines3"):
+    imported(_library, "deep")  # says what to install, if it is missing
 
 from equipoise.adapters.deep.replay import VectorDictReplayBuffer, VectorReplayBuffer, relabelling  # noqa: E402
 from equipoise.adapters.deep.rollouts import BetweenRollouts  # noqa: E402

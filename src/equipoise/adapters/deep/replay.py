@@ -72,6 +72,7 @@ class VectorReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         )  # fmt: skip
         self.steering = steering
         self.place = place
+        self._time = steering.t  # of the last transition that was added
         self.vectors = np.zeros((self.buffer_size, steering.reward.n_outcomes), np.float32)
 
     def add(
@@ -94,6 +95,13 @@ class VectorReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         """
         if OUTCOMES not in infos[0]:
             raise AdapterError(f"info: it has no {OUTCOMES!r}; wrap the environment in a GradientThreshold")
+        if self.steering.t == self._time:
+            raise AdapterError(
+                "steering: that of this replay buffer stands still while the environment is stepped: it is a copy out "
+                "of a file. Load a model with **relabelling(env) besides env=env, and after load_replay_buffer say "
+                'model.replay_buffer.steering = env.get_wrapper_attr("steering")'
+            )
+        self._time = self.steering.t
         self.vectors[self.pos] = infos[0][OUTCOMES]
         super().add(obs, next_obs, action, reward, done, infos)
 

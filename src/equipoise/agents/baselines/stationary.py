@@ -70,6 +70,10 @@ class StationaryAgent(Agent):
     seed : int
         Of its own stream, which only a randomised policy uses.
 
+    See Also
+    --------
+    equipoise.best_stationary : Where policies for it come from.
+
     Examples
     --------
     >>> import equipoise as eq

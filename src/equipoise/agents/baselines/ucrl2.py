@@ -24,6 +24,10 @@ def ucrl2(space: Space, weights: ArrayLike, delta: float = 0.05) -> TocUCRL2:
     delta : float
         The level of the confidence regions, strictly between 0 and 1.
 
+    See Also
+    --------
+    equipoise.TocUCRL2 : For concave rewards.
+
     Examples
     --------
     >>> import equipoise as eq

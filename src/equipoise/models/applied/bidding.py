@@ -72,10 +72,19 @@ def bidding(
     auction : {"first", "second"}
         Whether the winner pays the own bid or the rival's.
 
+    Returns
+    -------
+    Model
+        Outcome 0 is the value won, 1 the money spent, 2 the leads to follow up.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.bidding : The same, told as mechanics.
 
     Examples
     --------

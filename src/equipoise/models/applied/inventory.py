@@ -67,10 +67,19 @@ def inventory(
     lead_time : int
         L, the days an order takes, at least 0. There are (capacity + 1) * len(orders)^(L - 1) states.
 
+    Returns
+    -------
+    Model
+        Its outcomes are the fill rate, low stock and few orders.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.inventory : The same, told as mechanics.
 
     Examples
     --------

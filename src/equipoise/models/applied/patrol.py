@@ -47,10 +47,19 @@ def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
     slip : float
         The probability of going to one of the two sides instead.
 
+    Returns
+    -------
+    Model
+        Its outcomes are the shares of time in each cell.
+
     Raises
     ------
     ModelError
         When the picture has no rows, rows of different lengths, no free cell, or parts cut off by walls.
+
+    See Also
+    --------
+    equipoise.mechanics.patrol : The same, told as mechanics.
 
     Examples
     --------

@@ -66,10 +66,19 @@ def pricing(
         which every sale takes one unit. With several an offer is a product at a price: a hotel that sells
         Friday, Saturday or both has two resources.
 
+    Returns
+    -------
+    Model
+        Outcome 0 is the revenue, outcome 1 the unit sold.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.pricing : The same, told as mechanics.
 
     Examples
     --------

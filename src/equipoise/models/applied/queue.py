@@ -54,10 +54,19 @@ def queue(
     room : int
         How many customers of each class can wait, at least 1.
 
+    Returns
+    -------
+    Model
+        Outcome k is the free part of line k.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.queue : The same, told as mechanics.
 
     Examples
     --------

@@ -52,10 +52,19 @@ def scheduler(
     noise : {"none", "bernoulli"}
         The rate itself, or a packet that gets through with that probability.
 
+    Returns
+    -------
+    Model
+        Outcome k is the rate of user k.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.scheduler : The same, told as mechanics.
 
     Examples
     --------

@@ -56,10 +56,19 @@ def sites(
     success : float or sequence of float
         The probability that a slot of work completes a job, above 0; one for all sites, or one for each.
 
+    Returns
+    -------
+    Model
+        Outcome k counts the jobs done at site k.
+
     Raises
     ------
     ModelError
         Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.sites : The same, told as mechanics.
 
     Examples
     --------

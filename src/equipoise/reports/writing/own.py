@@ -64,6 +64,11 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
     results : Results
         Of a study.
 
+    Returns
+    -------
+    list of Section
+        One a function.
+
     Raises
     ------
     ReportError

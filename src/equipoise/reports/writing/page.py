@@ -64,6 +64,11 @@ def write_report(
     FileError
         When the file cannot be written; whatever was at `path` is then still there.
 
+    See Also
+    --------
+    equipoise.reports.write_tables : Its tables as files.
+    equipoise.reports.write_figures : Its figures as files.
+
     Examples
     --------
     >>> import tempfile
@@ -131,6 +136,11 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
         Of a study.
     sections : sequence of callable or Section
         Sections of your own.
+
+    Returns
+    -------
+    list of Section
+        In the order of the page.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from equipoise.reports.writing.section import Column, Figure, Heading, Listing, 
 _COLUMNS: Final = (
     Column("instance", "long"),
     Column("measured", "number"),
-    Column(""),
+    Column("is"),
     Column("bound", "number"),
     Column("verdict"),
 )
@@ -47,6 +47,11 @@ def write_paper(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
         Used as given.
     size : Size
         Of the checks.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
 
     Examples
     --------
@@ -78,6 +83,11 @@ def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
     size : Size
         Of the checks.
 
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
     Examples
     --------
     >>> import tempfile
@@ -90,7 +100,7 @@ def write_table(outcomes: Sequence[Outcome], path: str | os.PathLike[str], size:
     >>> "Lemma 1" in text, "holds" in text
     (True, True)
     """
-    columns = tuple(map(Column, ("statement", "name", "on", "measured", "", "bound", "share", "verdict", "findings")))
+    columns = tuple(map(Column, ("statement", "name", "on", "measured", "is", "bound", "share", "verdict", "findings")))
     rows = tuple(row for outcome in outcomes for row in _short_rows(outcome))
     counted = ", ".join(f"{verdict} {count}" for verdict, count in _counts(outcomes) if count)
     lines = [

@@ -212,9 +212,10 @@ def _along_axis(make: Callable[[_Compiler, Any, Form], Form]) -> Rule:
     def rule(compiler: _Compiler, atom: Any) -> Form:
         rows = compiler.form(atom.args[0])
         places = np.arange(rows.size).reshape(atom.args[0].shape)
-        if atom.axis is None or places.ndim == 0:
+        axis = getattr(atom, "axis", None)  # earlier releases of CVXPY have none for some atoms
+        if axis is None or places.ndim == 0:
             return make(compiler, atom, rows)
-        axes = (atom.axis,) if isinstance(atom.axis, int) else tuple(atom.axis)
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
         moved = np.moveaxis(places, axes, range(-len(axes), 0))
         groups = moved.reshape(math.prod(moved.shape[: places.ndim - len(axes)]), -1)
         return stacked(make(compiler, atom, rows.rows(group)) for group in groups)

@@ -72,6 +72,10 @@ def from_cvxpy(
     RewardError
         Naming the part that is not concave, not compiled, infinitely steep, or of another variable.
 
+    See Also
+    --------
+    equipoise.rewards.Expression : From a formula.
+
     Examples
     --------
     >>> import cvxpy as cp
@@ -108,10 +112,11 @@ def _checked(maximise: Any, variable: Any) -> tuple[Any, Any]:
     wrong = [name for name, value in variable.attributes.items() if value and name not in _HARMLESS]
     if wrong:
         raise RewardError(f"variable: it is declared {wrong[0]}; average outcomes are any numbers in [0, 1]")
+    _check_bounds(variable)
     if isinstance(maximise, cvxpy.Maximize):
         maximise = maximise.args[0]
     if not isinstance(maximise, cvxpy.Expression):
-        raise RewardError(f"maximise: got {maximise!r}; a cvxpy expression is needed")
+        raise RewardError(f"maximise: got {maximise!r}; a cvxpy expression is needed{_way_out(maximise)}")
     others = [one for one in maximise.variables() if one is not variable]
     if others:
         raise RewardError(
@@ -121,6 +126,30 @@ def _checked(maximise: Any, variable: Any) -> tuple[Any, Any]:
     expression = substituted(maximise, variable, w)
     demand_concave(expression)
     return expression, w
+
+
+def _check_bounds(variable: Any) -> None:
+    """Bounds that outcomes may leave are constraints, which would be lost."""
+    bounds = variable.attributes.get("bounds")
+    if bounds is None:
+        return
+    low, high = ((None if side is None else np.asarray(side, dtype=np.float64)) for side in bounds)
+    if (low is not None and np.any(low > 0.0)) or (high is not None and np.any(high < 1.0)):
+        raise RewardError(
+            "variable: its bounds leave out averages in [0, 1], which is a constraint; put it into subject_to, such as "
+            f"{variable.name()} <= 0.5"
+        )
+
+
+def _way_out(given: Any) -> str:
+    """What to give in the place of a program, or of what is to be minimised."""
+    import cvxpy
+
+    if isinstance(given, cvxpy.Minimize):
+        return "; to minimise, give minus it"
+    if isinstance(given, cvxpy.Problem):
+        return "; give that of its objective, and subject_to=problem.constraints"
+    return ""
 
 
 # -- by CVXPY itself --------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ L and beta are bounds by interval arithmetic over the box (`bounds`): they hold,
 expression that is infinitely steep somewhere in the box, such as a logarithm at 0, is refused. Constants given by the
 user are taken where nothing better is proven, and held against random points.
 
-The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and is exact to rounding.
-Else it is iterated for, see `_ascent`, and `exact_conjugate` is False.
+The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and among the corners for
+sums of order statistics, see `ordering`; both are exact to rounding. Else it is iterated for, see `_ascent`, and
+`exact_conjugate` is False.
 
 The formula is all that a reward keeps, so it can stand in a file, and `solve` maximises the same formula in CVXPY.
 """
@@ -30,7 +31,8 @@ from equipoise.rewards.base import Reward, RewardKernels, checked_number
 from equipoise.rewards.expressions.bounds import Bounds, Trouble, bounded
 from equipoise.rewards.expressions.compiling import compiled_program
 from equipoise.rewards.expressions.formula import NAME, expression_of
-from equipoise.rewards.expressions.kernels import KERNELS, SEPARABLE_KERNELS
+from equipoise.rewards.expressions.kernels import KERNELS, ORDERED_KERNELS, SEPARABLE_KERNELS
+from equipoise.rewards.expressions.ordering import is_of_order_statistics
 from equipoise.rewards.expressions.printing import printed_node
 from equipoise.rewards.expressions.program import OUTCOMES, Program, tape
 from equipoise.rewards.expressions.rules import demand_concave
@@ -67,6 +69,11 @@ class Expression(Reward):
     RewardError
         Naming the part that has no meaning, that is not concave, that is not compiled, or that is infinitely steep.
 
+    See Also
+    --------
+    equipoise.rewards.from_cvxpy : From a CVXPY expression.
+    equipoise.rewards.Custom : From plain functions.
+
     Examples
     --------
     >>> g = Expression("1 - 0.5 * sum_squares(w - [0.5, 0.5])", 2)
@@ -101,7 +108,9 @@ class Expression(Reward):
             self.smoothness = checked_number(smoothness, "smoothness", -math.ulp(0.0))
         if self.lipschitz == 0.0:
             raise RewardError(f"maximise: {maximise!r} does not depend on the outcomes")
-        self.separable = self.exact_conjugate = bounds.separable
+        self.separable = bounds.separable
+        self._in_order = is_of_order_statistics(self._program)
+        self.exact_conjugate = self.separable or self._in_order
         self._params: Vector | None = None
         self._check(bounds)
 
@@ -117,7 +126,9 @@ class Expression(Reward):
     @property
     def kernels(self) -> RewardKernels:
         """The compiled entries, the same for every formula but for the conjugate."""
-        return SEPARABLE_KERNELS if self.separable else KERNELS
+        if self.separable:
+            return SEPARABLE_KERNELS
+        return ORDERED_KERNELS if self._in_order else KERNELS
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The formula, of `w`."""
@@ -142,6 +153,17 @@ class Expression(Reward):
             return min(self.lipschitz, bounds.lipschitz)
         smooth = bounds.smoothness is not None and bounds.smoothness <= (self.smoothness or 0.0)
         return bounds.lipschitz if bounds.trouble is None and (smooth or self.smoothness is None) else None
+
+    def smoothness_on(self, low: Vector, high: Vector) -> float | None:
+        """A bound on another box, where that is known to be less than on [0,1]^K.
+
+        Parameters
+        ----------
+        low, high : float arrays
+            The corners of the box.
+        """
+        there = bounded(self._program, self.norm, low, high).smoothness
+        return self.smoothness if self.smoothness is None or there is None else min(self.smoothness, there)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_params": None}

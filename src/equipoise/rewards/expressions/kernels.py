@@ -312,5 +312,36 @@ def _separable_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     separable_ascent(gradient, t, point, own, best, carray(w, n), carray(slope, n), carray(low, n), carray(high, n))
 
 
+@_quick_entry
+def _ordered_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+    """Of no outcomes, the best, the two best ...: see `ordering`. A larger set must be better by more than rounding."""
+    held, worth, place = stack_floats(int(params[_ROOM])), stack_floats(n), stack_floats(n)
+    for k in range(n):
+        out[k] = 0.0
+    best = _forward(n, out, params, held)
+    for k in range(n):
+        out[k] = 1.0
+        worth[k] = _forward(n, out, params, held) + theta[k]
+        out[k] = 0.0
+    for k in range(n):
+        place[k] = 0.0
+        for j in range(n):
+            place[k] += worth[j] > worth[k] or (worth[j] == worth[k] and j < k)
+    extra = 0.0
+    size = 0
+    for m in range(n):
+        for k in range(n):
+            if place[k] == m:
+                out[k] = 1.0
+                extra += theta[k]
+        total = _forward(n, out, params, held) + extra
+        if total > best + 1e-12 * max(1.0, abs(best)):
+            best = total
+            size = m + 1
+    for k in range(n):
+        out[k] = 1.0 if place[k] < size else 0.0
+
+
 KERNELS: Final = RewardKernels(_value, _gradient, iterated_argmax)
+ORDERED_KERNELS: Final = RewardKernels(_value, _gradient, _ordered_argmax)
 SEPARABLE_KERNELS: Final = RewardKernels(_value, _gradient, _separable_argmax)

@@ -1,0 +1,1 @@
+"""What is published: built, looked into, installed into an empty environment, and tried from there."""
