@@ -169,6 +169,23 @@ def test_random_worlds(seed):
         compare(model, agent, reference, steps=300 if threshold == 0 else 3000, seed=seed)
 
 
+@pytest.mark.parametrize("warm", [True, "visits"])
+@pytest.mark.parametrize("name", ["FW-quadratic", "TGD-distance2", "doubling-inherit"])
+def test_warm_starts(name, warm):
+    """From the last bias after every episode, or after those alone that the doubling of visits ended."""
+    (case,) = (case for case in cases() if case.name == name)
+    model = eq.models.garnet(5, 3, 3, K, seed=11)
+    agent = eq.TocUCRL2(
+        model.space, case.reward, case.oracle, 0.3, planner=eq.planning.Planner(warm_start=warm)
+    )  # fmt: skip
+    after = ("visits",) if warm == "visits" else ("gradient", "visits", "both", "restart")
+    reference = Reference(
+        model.n_actions, K, model.start, case.ref_reward, case.ref_oracle(), 0.3, warm_after=after
+    )  # fmt: skip
+    compare(model, agent, reference, steps=2000, seed=5)
+    assert {"visits", "gradient"} <= set(reference.triggers)
+
+
 def test_ragged_actions_and_correlated_outcomes():
     coin = [(0.5, 1, [1.0, 0.0, 0.0]), (0.3, 2, [0.0, 1.0, 0.0]), (0.2, 0, [0.0, 0.0, 1.0])]
     back = [(0.7, 0, [0.2, 0.4, 0.0]), (0.3, 2, [1.0, 1.0, 0.0])]

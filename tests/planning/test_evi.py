@@ -201,6 +201,29 @@ def test_warm_start_keeps_the_certificate():
     assert abs(warm.gain - cold.gain) <= 1e-8
 
 
+def test_from_elsewhere_a_bias_may_be_wider_by_the_tolerance_and_no_more():
+    """Two states, to stay or to go (D = 1), rewards 0 and 1: from (0, 1 + P) the plan stops at once, D (1 + P) wide."""
+    model = eq.Model.from_arrays([[[1.0, 0.0], [0.0, 1.0]]] * 2, [[[0.0]] * 2, [[1.0]] * 2])
+    reward, region = np.array([0.0, 0.0, 1.0, 1.0]), singletons(model)
+    cold = extended_value_iteration(model.first_pair, region, reward, 0.25)
+    warm = extended_value_iteration(model.first_pair, region, reward, 0.25, bias=[0.0, 1.25])
+    assert (np.ptp(cold.bias), cold.gain) == (1.0, 1.0)
+    assert (np.ptp(warm.bias), warm.gain, warm.sweeps) == (1.25, 1.25, 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), n_states=st.integers(2, 6), tolerance=st.sampled_from([1e-6, 0.1, 1.0]))
+def test_from_anywhere_the_span_is_at_most_the_diameter_times_what_a_step_may_lose(seed, n_states, tolerance):
+    """span(bias) <= D (gain - min r) and gain <= max r + P: what the theory of warm starts rests on."""
+    rng = np.random.default_rng(seed)
+    model = eq.models.garnet(n_states, 2, n_states, seed=int(rng.integers(1000)))
+    reward = rng.random(model.n_pairs)
+    start = 20 * rng.random(n_states)
+    plan = extended_value_iteration(model.first_pair, singletons(model), reward, tolerance, bias=start)
+    assert np.ptp(plan.bias) <= model.diameter() * (plan.gain - reward.min()) + 1e-9
+    assert plan.gain <= reward.max() + tolerance + 1e-9
+
+
 def test_ties_go_to_the_lowest_action():
     model = eq.Model.from_arrays([[[1.0]] * 4], [[[0.5], [0.5 + 5e-13], [0.5], [0.6]]])
     region = singletons(model)

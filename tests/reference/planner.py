@@ -128,15 +128,16 @@ def extended_value_iteration(
     *,
     renormalise: bool = True,
     max_sweeps: int = 1_000_000,
+    start: Array | None = None,
 ) -> Plan:
-    """Run Algorithm EVI from u = 0 until the span of u_{i+1} - u_i is at most epsilon.
+    """Run Algorithm EVI from u = 0, or from another ``start``, until the span of u_{i+1} - u_i is at most epsilon.
 
     With ``renormalise`` the smallest entry of u is subtracted after each sweep: no difference nor span
     changes, but the entries of u stay as small as the span, which sharpens the relative tie rule.
     """
     pairs = pairs_by_state(n_actions)
     first = [r.start for r in pairs]
-    u = np.zeros(len(n_actions))
+    u = np.zeros(len(n_actions)) if start is None else start.copy()
     order: Ints | None = None
     p = lo
     span = np.inf

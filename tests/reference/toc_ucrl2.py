@@ -37,6 +37,8 @@ class Reference:
         ``{(state, action): mean outcomes}`` told in advance.
     known_model
         ``(transitions, means)`` by pair: all regions are single points and nothing is to be learned.
+    warm_after
+        The triggers after which a plan starts from the bias of the last one.
     visit_rule
         Whether the second half of the while condition, nu < N+, may end an episode. None: it may unless the
         model is known, for it is there to renew the estimates. True: it always may (Algorithm 1).
@@ -64,6 +66,7 @@ class Reference:
         known_model: tuple[ArrayLike, ArrayLike] | None = None,
         visit_rule: bool | None = None,
         Q_of_episode: Callable[[int, float], float] | None = None,
+        warm_after: tuple[str, ...] = (),
     ) -> None:
         self.n_actions = tuple(n_actions)
         self.n_outcomes = n_outcomes
@@ -71,6 +74,7 @@ class Reference:
         self.reward = reward
         self.Q = Q
         self.Q_of_episode = Q_of_episode
+        self.warm_after = warm_after
         self.tolerance = tolerance
         self.known = {self._pair(s, a): mean for (s, a), mean in (known or {}).items()}
         self.visit_rule = known_model is None if visit_rule is None else visit_rule
@@ -161,7 +165,8 @@ class Reference:
         rewards = optimistic_rewards(self.oracle.theta, h_v)
         tolerance = self.tolerance(tau) if callable(self.tolerance) else self.tolerance
         epsilon = 1 / math.sqrt(tau) if tolerance is None else tolerance
-        self.plan = extended_value_iteration(rewards, h_p.lo, h_p.hi, self.n_actions, epsilon)
+        start = self.plan.bias if reason in self.warm_after else None
+        self.plan = extended_value_iteration(rewards, h_p.lo, h_p.hi, self.n_actions, epsilon, start=start)
         if self.Q_of_episode is not None:
             self.Q = self.Q_of_episode(tau, self.plan.bias_span)
         self.nu = np.zeros_like(self.visits)

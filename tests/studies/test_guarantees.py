@@ -66,7 +66,7 @@ def test_who_has_a_bound():
         AgentSpec(name="random", kind="StationaryAgent"),
     ]
     plan = make_plan(small(steps=10, problems=small().problems[:1], agents=agents))
-    assert covered(plan) == {("star", "toc"), ("star", "tgd")}
+    assert covered(plan) == {("star", "toc"), ("star", "tgd"), ("star", "warm")}
     assert covered(make_plan(plan.study, ready=False)) == set()
 
 

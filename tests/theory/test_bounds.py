@@ -382,9 +382,19 @@ def test_a_setting_is_read_off_an_agent():
     known = eq.TocUCRL2(model.space, QUADRATIC, confidence=eq.confidence.Known(model))
     with pytest.raises(eq.EquipoiseError, match="those within them, and it has Known"):
         Setting.of(known)
-    warm = eq.TocUCRL2(model.space, QUADRATIC, planner=eq.planning.Planner(warm_start=True))
-    with pytest.raises(eq.EquipoiseError, match="it has warm starts"):
-        Setting.of(warm)
+
+
+@pytest.mark.parametrize("warm", [True, "visits"])
+@pytest.mark.parametrize(("tolerance", "excess"), [(None, 1.0), (0.25, 0.25)])
+def test_with_warm_starts_a_bias_may_be_wider_by_the_tolerance(warm, tolerance, excess):
+    planner = eq.planning.Planner(warm_start=warm)
+    space = eq.models.garnet(3, 2, 2, 2).space
+    setting = Setting.of(eq.TocUCRL2(space, QUADRATIC, tolerance=tolerance, planner=planner))
+    cold = Setting.of(eq.TocUCRL2(space, QUADRATIC, tolerance=tolerance))
+    assert (cold.excess, setting.excess) == (0.0, excess)
+    ours, plain = bounds.errors(FACTS, setting, 1000), bounds.errors(FACTS, cold, 1000)
+    assert ours.spade == pytest.approx(plain.spade * (cold.scale + excess) / cold.scale)
+    assert ours._replace(spade=plain.spade) == plain
 
 
 @settings(max_examples=30)

@@ -151,7 +151,7 @@ def test_entropy_that_follows_time():
     noise=st.sampled_from(["none", "bernoulli"]),
     threshold=st.sampled_from([None, 0.05, 0.5, 5.0]),
     tolerance=st.sampled_from([None, None, 1e-6, 0.3]),
-    warm=st.booleans(),
+    warm=st.sampled_from([False, True, "visits"]),
 )
 def test_the_lemma_and_the_bounds_on_random_worlds(seed, name, n_states, n_actions, noise, threshold, tolerance, warm):
     """Lemma 4.4 at every step; every sum below its bound; the regret below the oracle's term and the errors."""
@@ -166,9 +166,8 @@ def test_the_lemma_and_the_bounds_on_random_worlds(seed, name, n_states, n_actio
     assert np.all(found.allowance < 1e-6 * (1 + found.episodes.span[found.row]))
     np.testing.assert_allclose(found.total[-1], found.sums, rtol=1e-9, atol=1e-9)  # two orders of summation
     _check_certain_regret(agent, found)
-    plain = makers()[name](model.space, threshold=threshold, tolerance=tolerance)
-    if not warm:
-        _check_sums(model, Setting.of(plain), found)
+    again = makers()[name](model.space, threshold=threshold, tolerance=tolerance, planner=planner)
+    _check_sums(model, Setting.of(again), found)
 
 
 def _check_sums(model: eq.Model, setting: Setting, found: Decomposition) -> None:

@@ -183,7 +183,7 @@ def prove(memory, proof, rules, t, gain):
 
 
 @inlined
-def prepare_plan(machine, rules, tau):
+def prepare_plan(machine, rules, tau, ended):
     """What a plan starts from: the region, the optimistic rewards, and u; in buffers, so that nothing is half done.
 
     Random numbers are drawn from a copy of their stream, which replaces the agent's when the plan is made.
@@ -209,8 +209,9 @@ def prepare_plan(machine, rules, tau):
     if not all_finite(task, counts, region):
         return NO_REGION
     bounds_and_rewards(rules.laws, rules.told, memory.theta, region, work, buffers.reward)
+    warm = ended & rules.warm_after == ended
     for s in range(n_states):
-        buffers.bias[s] = memory.bias[s] if rules.warm_start else 0.0
+        buffers.bias[s] = memory.bias[s] if warm else 0.0
     work.progress[0].sweeps = 0
     work.progress[0].risen = 0.0
     work.progress[0].swept = 0
@@ -239,7 +240,7 @@ def plan(machine, rules, ended):
     n_pairs = counts.visits.shape[0]  # of units in the place of pairs, with known mechanics
     progress = work.progress[0]
     if progress.time != t or progress.sweeps == 0:
-        reason = prepare_plan(machine, rules, tau)
+        reason = prepare_plan(machine, rules, tau, ended)
         if reason != DONE:
             return reason
     tolerance = tolerance_at(rules, tau)

@@ -107,7 +107,7 @@ class Rules(NamedTuple):
     relaxation: float
     sweep_limit: int
     pause: int  # sweeps after which a kernel returns, to go on when it is called again
-    warm_start: bool
+    warm_after: int  # what may have ended an episode if the next plan is to start from the last bias, bit by bit
     leaps: bool
     proving: int  # how g*(theta) is had for a proof, see `proof`
     value: int  # the addresses of the reward's entries that a proof needs

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
 from equipoise.agents.machine import Rules
 from equipoise.agents.parts import calls_of
 from equipoise.agents.proof import AT_THE_AVERAGE, BY_CONJUGATE, BY_TANGENT, NOT_AT_ALL
@@ -17,6 +18,7 @@ from equipoise.confidence.law_counts import units_of
 from equipoise.oracles.base import OracleKernel, Phase
 from equipoise.oracles.frank_wolfe import FrankWolfe, frank_wolfe_step
 from equipoise.planning.evi import sweeps_in_a_call
+from equipoise.planning.options import AFTER_VISITS, Planner
 from equipoise.planning.sharing import shared
 from equipoise.rewards.norms import dual
 
@@ -71,13 +73,20 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
         relaxation=agent.planner.relaxation or confidence.relaxation,
         sweep_limit=agent.planner.limit,
         pause=_pause(agent),
-        warm_start=agent.planner.warm_start,
+        warm_after=_warm_after(agent.planner),
         leaps=agent.planner.leaps,
         proving=proving,
         value=kernels.value.address if proving else 0,
         slope=kernels.gradient.address if proving == BY_TANGENT else 0,
         conjugate_argmax=kernels.conjugate_argmax.address if proving in (BY_CONJUGATE, BY_TANGENT) else 0,
     )
+
+
+def _warm_after(planner: Planner) -> int:
+    """The ends of an episode after which a plan starts from the last bias."""
+    if planner.warm_start == AFTER_VISITS:
+        return BY_VISITS
+    return BY_GRADIENT | BY_VISITS | BY_RESTART if planner.warm_start else 0
 
 
 def _pause(agent: TocUCRL2) -> int:

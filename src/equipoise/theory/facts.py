@@ -95,6 +95,8 @@ class Setting:
         The level of the regions.
     tolerance : float, optional
         Of the planner; None: 1/sqrt(tau(m)).
+    warm_start : bool
+        Whether plans may start from the bias of the last.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Setting:
     threshold: float | None = None
     delta: float = 0.05
     tolerance: float | None = None
+    warm_start: bool = False
 
     def __post_init__(self) -> None:
         reward = self.reward
@@ -131,7 +134,7 @@ class Setting:
 
     @classmethod
     def of(cls, agent: TocUCRL2) -> Setting:
-        """Read it off an agent; one with other regions, or with warm starts, is refused, for no bound is about it.
+        """Read it off an agent; one with other regions is refused, for no bound is about it.
 
         The regions may be the paper's or `Adaptive` ones, which hold the truth with the same probability and lie within
         the paper's (docs/confidence.md): the proofs use nothing else of them.
@@ -152,8 +155,6 @@ class Setting:
             raise ParameterError(
                 f"agent: the bounds are for the paper's regions and those within them, and it has {agent.confidence!r}"
             )
-        if agent.planner.warm_start:
-            raise ParameterError("agent: the bounds are for plans that start from zero, and it has warm starts")
         threshold, tolerance = agent.threshold, agent.tolerance
         if isinstance(threshold, Schedule) or isinstance(tolerance, Schedule):
             raise ParameterError(
@@ -161,7 +162,12 @@ class Setting:
                 f"{threshold!r} and {tolerance!r}"
             )
         return cls(
-            reward=agent.reward, oracle=agent.oracle, threshold=threshold, delta=agent.delta, tolerance=tolerance
+            reward=agent.reward,
+            oracle=agent.oracle,
+            threshold=threshold,
+            delta=agent.delta,
+            tolerance=tolerance,
+            warm_start=bool(agent.planner.warm_start),
         )
 
     @property
@@ -185,6 +191,13 @@ class Setting:
     def scale(self) -> float:
         """L ||1_K||: the widest range of (-theta).w over the box, for theta in the dual ball of radius L."""
         return self.reward.lipschitz * self.ones
+
+    @property
+    def excess(self) -> float:
+        """By how much the gain of a plan may exceed the largest reward: zero from zero, else the largest tolerance."""
+        if not self.warm_start:
+            return 0.0
+        return 1.0 if self.tolerance is None else self.tolerance
 
 
 def check_fit(facts: Facts, setting: Setting) -> None:

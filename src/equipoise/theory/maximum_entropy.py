@@ -129,7 +129,7 @@ def refined_errors(facts: Facts, setting: Setting, steps: int) -> Errors:
         club=club(setting.Q, 1.0, M),
         diamond=0.0,
         heart=heart(setting.Q, 1.0, M),
-        spade=spade(2.0 * setting.reward.lipschitz, facts, setting.delta, M, steps),
+        spade=spade(2.0 * setting.reward.lipschitz + setting.excess, facts, setting.delta, M, steps),
         P=planning(facts.n_pairs, steps, setting.tolerance),
     )
 

@@ -24,8 +24,12 @@ hold, as they stand, for all T simultaneously.
 has log T where the line before it has 1 + 2 log T (erratum 27); on the other hand (B.24) is generous: 2 sqrt 2 and 6
 are due where it has 4 and 12. The constants here are those of the radii themselves. spade: (B.30) as printed; the bias
 has span at most D scale because the optimistic rewards are values of (-theta).v on the box, hence lie within scale of
-each other (erratum 21), and because the plan starts from zero. With warm starts the gain is only known to be at most
-max r~ + P, and scale would have to be scale + 1. What the paper prints is in `printed`.
+each other (erratum 21), and because the plan starts from zero. What the paper prints is in `printed`.
+
+**Warm starts.** Whatever u a plan starts from, it stops with Tu <= u + gain. A walk in the true model from s' to s
+takes D steps or fewer in the mean and earns min r~ a step or more, so that u(s) - u(s') <= D (gain - min r~). From
+zero, the gain is max r~ at most. From elsewhere it is at most P above the optimistic gain, hence at most max r~ + P,
+and the scale of spade is scale + 1 (or scale + tolerance, if the tolerance is a constant): `Setting.excess`.
 
 Under `Doubling` with fresh counts each mega-episode is a run of its own, with delta / 2^h: sums add up, and so do
 the probabilities, to 3 delta. With inherited counts there is one clock and one delta; only M(T) knows of the restarts.
@@ -337,7 +341,7 @@ def _one_run(facts: Facts, setting: Setting, oracle: Oracle, delta: float, steps
         club=delay,
         diamond=diamond(setting.scale, facts, delta, steps),
         heart=delay,
-        spade=spade(setting.scale, facts, delta, M, steps),
+        spade=spade(setting.scale + setting.excess, facts, delta, M, steps),
         P=planning(facts.n_pairs, steps, setting.tolerance),
     )
 
