@@ -1,6 +1,6 @@
 """The options of the planner, for an agent that learns: what they save, and what they cost in regret.
 
-    python -m benchmarks.planner_options        the table of docs/performance.md; two minutes
+    python -m benchmarks.planner_options        the table of docs/performance.md; about half a minute
 
 The recommended agent with each planner; seconds of the processor and regret, means over seeds.
 """
