@@ -43,6 +43,7 @@ RIVERS: Final[dict[str, Callable[[int], eq.confidence.Confidence]]] = {
     "PosteriorSampling": lambda seed: eq.confidence.PosteriorSampling(seed=seed),
 }
 RIVER_SEEDS: Final = 100
+LUCK_SEEDS: Final = 1_000
 SCALAR: Final[dict[str, Callable[[eq.Model, int], eq.confidence.Confidence]]] = {
     KNOWN: lambda model, _: eq.confidence.Known(model),
     "Bernstein": lambda *_: eq.confidence.Bernstein(),
@@ -198,14 +199,25 @@ def scalar(board: Board, runs: Sequence[dict[str, Any]]) -> str:
                 steps = sum(run["steps_done"] for run in done)
                 seconds = sum(run["cpu_seconds"] for run in done)
                 rows.append([problem, learner, spread(x), str(x.size), speed(steps, seconds)])
+    luck = round(deviation(), -1)
     peer = runs[0]["peer"] if runs else "no peers were run"
     return f"""## Scalar problems, and peers
 
 Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {peer} in plain
 letters, in an environment of their own on the same worlds (`make peers`). On a river the best policy itself has a
-standard deviation of some 270 a run. Speeds are steps a second of one process in runs of that length, plans included.
+standard deviation of some {luck:.0f} a run. Speeds are steps a second of one process in runs of that length, plans
+included.
 
 {table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
+
+
+def deviation() -> float:
+    """What chance alone does to a run on a river of 6 states: the standard deviation, with the model known."""
+    model, reward = eq.models.riverswim(6), eq.rewards.Linear([1.0])
+    known = eq.confidence.Known(model)
+    agents = [eq.TocUCRL2(model.space, reward, confidence=known, tolerance=1e-9) for _ in range(LUCK_SEEDS)]
+    runs = [eq.simulate(model, agent, PEERS_AT, seed=seed, progress=False) for seed, agent in enumerate(agents)]
+    return PEERS_AT * float(np.std([run.values[-1] for run in runs], ddof=1))
 
 
 def own_speed(problem: str, agent: str) -> str:

@@ -1,6 +1,6 @@
 """Where the time goes: the parts of `solve` and of a learning agent's plans, as tables of docs/performance.md.
 
-    python -m benchmarks.profiles        a minute
+    python -m benchmarks.profiles        two minutes
 
 `solve` is profiled by the interpreter: its kernels are a handful, and each is one call. An agent's loop is one kernel,
 which no profiler looks into; so its parts are run again by themselves, on what an agent has learnt after so many steps.
