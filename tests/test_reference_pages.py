@@ -16,6 +16,7 @@ from typer.main import get_group
 import equipoise
 from benchmarks import balance, first_contact
 from equipoise import errors
+from equipoise.adapters import importing
 from equipoise.cli.main import app
 from tests.mutations.catalogue import mutations
 
@@ -99,6 +100,71 @@ def test_what_mechanics_are_worth():
     large = sorted(round(float(worth[name])) for name in ("inventory, 189 states", "queue, 169 states", "department"))
     for name in ("mechanics", "reference/choosing"):
         assert f"{large[0]} to {large[-1]} times less" in page(name)
+
+
+def applications() -> dict[tuple[str, str], list[float]]:
+    """Mean regrets at 10^4, 10^5 and 10^6 steps in the tables of measured applications, by problem and agent."""
+    found, problem = {}, ""
+    for line in re.findall(r"^\|(.*±.*)\|$", page("applications/measured"), flags=re.MULTILINE):
+        first, agent, *cells = [cell.strip(" *") for cell in line.split("|")]
+        problem = first or problem
+        found[problem, agent] = [float(cell.split(" ±")[0]) for cell in cells]
+    return found
+
+
+def test_what_the_measured_applications_say():
+    """The sentences under the tables, from the tables."""
+    text, regrets = page("applications/measured"), applications()
+    assert len(regrets) > 50
+    learning = {
+        problem: means for (problem, agent), means in regrets.items() if agent in ("TOC-UCRL2", "KnapsackAgent")
+    }
+    knowing = {
+        problem: min(means[-1] for (of, agent), means in regrets.items() if of == problem and "stationary" in agent)
+        for problem in learning
+        if problem != "patrol"
+    }
+    assert all(means == sorted(means, reverse=True) for means in learning.values())
+    ignoring = ("random", "round robin", "only ", "most ")
+    for (problem, agent), means in regrets.items():
+        assert not agent.startswith(ignoring) or learning[problem][-1] < means[-1]
+    one_class = ("queue", "queue, 2-norm", "proportional", "worst user", "Gini")
+    assert all(knowing[problem] < learning[problem][-1] for problem in one_class)
+    assert all(learning[problem][-1] < knowing[problem] for problem in ("inventory", "sites"))
+    assert f"{1 - learning['patrol'][-1]:.5f}".removeprefix("0") + " of the optimal entropy" in text
+    worst, gini = (learning[name][-1] / regrets[name, "counts inherited"][-1] for name in ("worst user", "Gini"))
+    assert f"at 10⁶ by {worst:.1f} (worst user) and by {gini:.1f} (Gini)" in " ".join(text.split())
+
+
+def test_what_the_page_on_the_department_takes_from_the_page_on_mechanics():
+    text = " ".join(page("applications/department").split())
+    rows = re.findall(r"^\| (\d+) \|(.*)\| (\d+) of 10 \|$", page("mechanics"), flags=re.MULTILINE)
+    weeks = {int(week): [float(x) for x in cells.split("|")] for week, cells, _ in rows}
+    proven = {int(week): int(often) for week, _, often in rows}
+    rule, table, told, mean, most = range(5)
+    assert f"loses {weeks[52][rule]:.3f} for good" in text
+    assert weeks[52][table] == weeks[26][table]
+    assert f"loses {weeks[52][table]:.3f} after a year as after half of it" in text
+    assert f"loses {weeks[1][told]:.1g} after a week and {weeks[4][told]:.1g} after four" in text
+    assert weeks[1][mean] < 0.01 < weeks[1][most]
+    assert weeks[8][most] >= 0.01 > weeks[26][most]
+    assert proven[2] < proven[4] == 10
+    ward = equipoise.mechanics.department().space
+    assert f"{ward.n_states} states and {ward.n_pairs:,} pairs" in text
+    assert f"has {365 * 144:,} slots" in text
+
+
+def test_what_easing_a_constraint_is_worth():
+    text = page("constraints")
+    (multiplier,) = re.findall(r"^\| shop \| fill rate at least 0.9 \| [\d.]+ \| ([\d.]+) \|", text, re.MULTILINE)
+    assert f"would free {0.01 * float(multiplier):.3f} of the shelves" in text
+
+
+def test_how_far_a_model_of_an_environment_is_checked():
+    text = page("gymnasium")
+    assert f"for {importing._CHECK:,} steps (`check=`)" in text
+    assert importing._LAWS_PER_STEP == 20
+    assert "the whole law of every twentieth" in text
 
 
 def named(text: str) -> set[str]:
