@@ -1,6 +1,6 @@
 """The certified optima of MO-Gymnasium's finite environments: writes the table of docs/gymnasium.md.
 
-    python -m benchmarks.environments                               # some minutes, most of them for four-room
+    python -m benchmarks.environments                               # some ten minutes, most of them for four-room
     python -m benchmarks.environments --only fishwood --out /tmp/page.md      # a try
 
 Each environment is explored, and solved for each objective; a value is written only if its certificate closes.
