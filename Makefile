@@ -27,6 +27,7 @@ applications: setup
 	for season in 10000 100000; do \
 	  $(BIN)/equipoise run studies/budgets.toml --steps $$season --out out/budgets-$$season && \
 	  $(BIN)/equipoise report out/budgets-$$season || exit 1; done
+	$(BIN)/python -m benchmarks.applications out
 
 leaderboard: setup
 	$(BIN)/equipoise run studies/leaderboard.toml --out out/leaderboard
