@@ -166,6 +166,12 @@ def confidences(model: eq.Model) -> dict[str, eq.confidence.Confidence]:
     }
 
 
+def adaptive(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
+    """What `eq.recommended` made while its plans began from zero."""
+    oracle = eq.oracles.choice.fitting_oracle(reward, inherit=True)
+    return eq.TocUCRL2(space, reward, oracle, confidence=eq.confidence.Adaptive())
+
+
 def cases() -> dict[str, Callable[[], str]]:
     """Every pinned run, by name."""
     pinned: dict[str, Callable[[], str]] = {}
@@ -173,10 +179,12 @@ def cases() -> dict[str, Callable[[], str]]:
     for name, model in all_worlds.items():
         reward = eq.rewards.Quadratic(target(model.n_outcomes))
         pinned[f"world: {name}"] = lambda m=model, r=reward: digest(m, eq.TocUCRL2(m.space, r))
+        pinned[f"adaptive: {name}"] = lambda m=model, r=reward: digest(m, adaptive(m.space, r))
         pinned[f"recommended: {name}"] = lambda m=model, r=reward: digest(m, eq.recommended(m.space, r))
     small = all_worlds["garnet(5,3,3,3)"]
     for name, reward in rewards().items():
         pinned[f"reward: {name}"] = lambda r=reward: digest(small, eq.TocUCRL2(small.space, r))
+        pinned[f"reward, adaptive: {name}"] = lambda r=reward: digest(small, adaptive(small.space, r))
         pinned[f"reward, recommended: {name}"] = lambda r=reward: digest(small, eq.recommended(small.space, r))
     for world in ("garnet(5,3,3,3)", "star(3,4)", "scheduler"):
         model = all_worlds[world]
