@@ -9,6 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
+from equipoise.confidence.nonzero import arrays_of
 from tests.invariants import assert_invariants
 
 K = 3
@@ -21,7 +22,7 @@ def small_agent(**options) -> tuple[eq.Model, eq.TocUCRL2]:
 
 
 def snapshot(agent: eq.TocUCRL2) -> list[bytes]:
-    return [part.tobytes() for part in (*agent.machine.counts, *agent.machine.memory, *agent.episode_record)]
+    return [part.tobytes() for part in (*arrays_of(agent.machine.counts), *agent.machine.memory, *agent.episode_record)]
 
 
 def drive(model, agent, steps, seed=0):

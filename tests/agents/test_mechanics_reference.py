@@ -103,7 +103,7 @@ def state_of(agent: eq.TocUCRL2) -> dict[str, list[object]]:
     """All that it knows, to the last bit."""
     counts, memory, records = agent.machine.counts, agent.machine.memory, agent.episode_record
     parts = {**counts._asdict(), **memory._asdict(), **records._asdict()}
-    return {name: part.tobytes() for name, part in parts.items()}
+    return {name: part.tobytes() for name, part in parts.items() if part is not None}
 
 
 @pytest.mark.parametrize("rule", MORE_RULES)

@@ -27,7 +27,7 @@ def test_the_paper_with_regions_that_fit(reward, oracle):
     assert isinstance(agent.confidence, Adaptive)
     assert repr(agent.oracle) == repr(oracle)
     assert (agent.threshold, agent.tolerance, agent.delta) == (None, None, 0.05)
-    assert agent.planner == eq.planning.Planner()
+    assert agent.planner == eq.planning.Planner(warm_start="visits")
     assert agent.caveat == ""
 
 
@@ -35,6 +35,7 @@ def test_without_a_guarantee_it_draws_from_the_posterior():
     agent = eq.recommended(SPACE, rewards.BottomSum(3, 1), guarantee=False, seed=9)
     assert isinstance(agent.confidence, PosteriorSampling)
     assert agent.confidence.seed == 9
+    assert agent.planner == eq.planning.Planner()
     assert agent.caveat == "without a proof here"
 
 

@@ -165,7 +165,7 @@ def test_slack_adds_up_to_what_the_estimates_do_not_explain():
     eq.simulate(system.model(), agent, 400, seed=8)
     guess = system.model(demand=agent.laws()["estimate"].to_numpy())
     region = region_of(agent.confidence, space, agent.machine.counts, agent.t, agent.delta)
-    belief = believed(space, region, agent.theta, 1e-10, 0.9, np.zeros(space.n_states))
+    belief = believed(space, agent.machine.counts, region, agent.theta, 1e-10, 0.9, np.zeros(space.n_states))
     pairs, share, u = belief.response.pairs, belief.response.share, belief.plan.bias
     explained = share @ (guess.means[pairs] @ -agent.theta + guess.transitions()[pairs] @ u - u)
     slack = slack_of(space, agent.machine.counts, region, belief)
@@ -324,5 +324,5 @@ def test_agents_and_worlds_that_do_not_fit():
     eq.simulate(plain, lost, 10)
     with pytest.raises(eq.errors.ParameterError, match="was told mechanics"):
         eq.theory.Setting.of(agent)
-    assert nothing_counted(system.space).visits.size == 1
+    assert nothing_counted(system.space, agent.confidence).visits.size == 1
     assert math.isfinite(agent.best_possible)

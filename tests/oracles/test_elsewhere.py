@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.confidence.nonzero import arrays_of
 from equipoise.studies.guarantees import find_guarantee
 from equipoise.studies.plan import _rate
 from equipoise.theory import bounds, printed
@@ -21,7 +22,7 @@ REWARD = eq.rewards.Quadratic([0.4, 0.3, 0.5])
 
 def bits(agent: eq.TocUCRL2) -> list[bytes]:
     machine = agent.machine
-    return [part.tobytes() for part in (*machine.counts, *machine.memory, *agent.episode_record)]
+    return [part.tobytes() for part in (*arrays_of(machine.counts), *machine.memory, *agent.episode_record)]
 
 
 @pytest.mark.parametrize("reward", [REWARD, eq.rewards.ProportionalFairness(3, 0.1), eq.rewards.Entropy(3)], ids=repr)

@@ -26,7 +26,7 @@ def test_the_laws_are_those_of_the_last_sweep(name: str, rule: eq.confidence.Con
     eq.simulate(model, agent, 60, seed=1, progress=False)
     region = region_of(rule, space, agent.machine.counts, agent.t, 0.05)
     theta = np.array([-0.7, 0.4])
-    belief = believed(space, region, theta, 1e-9, 0.5, np.zeros(space.n_states), 100_000)
+    belief = believed(space, agent.machine.counts, region, theta, 1e-9, 0.5, np.zeros(space.n_states), 100_000)
     assert space.laws is not None
     assert belief.work is not None
     laws, work, plan = space.laws.arrays, belief.work, belief.plan

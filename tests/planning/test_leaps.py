@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.confidence.nonzero import copied
 from equipoise.confidence.region import Region
 from equipoise.planning import Planner, extended_value_iteration
 from equipoise.planning.evi import workspace
@@ -27,7 +28,7 @@ def known(model: eq.Model) -> Region:
 def leaping(model_pairs: np.ndarray, region: Region, reward: np.ndarray, tolerance: float, relaxation: float = 0.5):
     n = model_pairs.size - 1
     u, policy, work = np.zeros(n), np.zeros(n, np.int64), workspace(n, int(model_pairs[-1]))
-    own = Region._make(np.array(part) for part in region)
+    own = copied(region)
     reached = iterate_with_leaps(
         None, np.array(model_pairs), own, reward, tolerance, 10**6, relaxation, u, policy, work, 10**6
     )

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise import _progress
 from equipoise import oracles as o
+from equipoise.confidence.nonzero import arrays_of
 from equipoise.simulation import log_spaced
 from tests.invariants import assert_invariants
 
@@ -54,7 +55,7 @@ def state_of(agent: eq.TocUCRL2) -> list[bytes]:
     counts = agent.machine.counts._replace(
         pool_state=agent.machine.counts.pool_state[:used], pool_count=agent.machine.counts.pool_count[:used]
     )
-    return [part.tobytes() for part in (*counts, *agent.machine.memory, *agent.episode_record)]
+    return [part.tobytes() for part in (*arrays_of(counts), *agent.machine.memory, *agent.episode_record)]
 
 
 @pytest.mark.parametrize("name", makers())

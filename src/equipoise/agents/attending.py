@@ -16,6 +16,7 @@ from equipoise.agents.machine import (
     NO_REGION,
     NOT_CONVERGED,
     NOT_FINITE,
+    OUTCOMES_FULL,
     PAUSED,
     POOL_FULL,
     RECORDS_FULL,
@@ -25,6 +26,7 @@ from equipoise.agents.machine import (
 )
 from equipoise.agents.parts import no_theta
 from equipoise.confidence.counts import enlarged
+from equipoise.confidence.nonzero import more_bounds, more_room
 from equipoise.errors import ContractError
 from equipoise.planning.evi import not_converged
 from equipoise.planning.sharing import sweep_on
@@ -64,6 +66,8 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
         )
     if reason == POOL_FULL:
         return machine._replace(counts=enlarged(machine.counts))
+    if reason == OUTCOMES_FULL:
+        return _with_more_outcomes(machine)
     if reason == RECORDS_FULL:
         return machine._replace(records=machine.records.enlarged())
     if reason == PAUSED:
@@ -75,6 +79,16 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
     machine.work.progress["time"] = 0
     larger = machine.region._replace(successor=np.zeros(size, dtype=np.int64), lo=np.zeros(size), hi=np.zeros(size))
     return machine._replace(region=larger)
+
+
+def _with_more_outcomes(machine: Machine) -> Machine:
+    """Room for more outcomes that are other than zero, and for their bounds, which stay as they are."""
+    sums, bounds = machine.counts.nonzero, machine.region.nonzero
+    assert sums is not None
+    assert bounds is not None
+    larger = more_room(sums)
+    region = machine.region._replace(nonzero=more_bounds(bounds, larger))
+    return machine._replace(counts=machine.counts._replace(nonzero=larger), region=region)
 
 
 def _sweep_on(machine: Machine, rules: Rules) -> None:

@@ -162,7 +162,7 @@ def _at_most(bound: Bound, reward: Reward) -> Bound:
 
 def _planned(grounds: Grounds, reward: Reward, search: Search) -> Bound:
     theta, bias, tolerance, relaxation, limit, _ = search
-    belief = believed(grounds.space, grounds.region, theta, tolerance, relaxation, bias, limit)
+    belief = believed(grounds.space, grounds.counts, grounds.region, theta, tolerance, relaxation, bias, limit)
     plan = belief.plan
     rounding = ROUNDING * (1.0 + float(plan.bias.max() - plan.bias.min()))
     loose = plan.span if plan.span > tolerance else 0.0

@@ -4,6 +4,7 @@ Saving at any moment, even between `act` and `observe`, loading and going on giv
 stopping: all that decides what comes next is in the file. Its header holds
 
     start, labels            of the space
+    sparse_outcomes          true, if the space says so
     laws                     of its mechanics, if these are known
     reward, agent            what the agent was made of, in the words of `_component`
     memory                   what `Agent.memory` gave: plain data, with {"array": name} in the place of arrays
@@ -47,7 +48,7 @@ KIND: Final = "agent"
 VERSION: Final = 3
 _SPACE: Final = ("first_pair", "known_mask")
 _TOLD: Final = "space.known_outcomes"
-_FIELDS: Final = ("start", "labels", "laws", "reward", "agent", "memory")
+_FIELDS: Final = ("start", "labels", "sparse_outcomes", "laws", "reward", "agent", "memory")
 _CLOSE: Final = 1e-9  # how far a Custom reward given at loading may be from the values that were saved
 
 
@@ -106,6 +107,7 @@ def _packed(agent: Agent) -> tuple[Header, Arrays]:
     header: Header = {
         "start": agent.space.start,
         "labels": agent.space.labels.stored(),
+        **({"sparse_outcomes": True} if agent.space.sparse_outcomes else {}),
         **({"laws": mechanics} if laws is not None else {}),
         "reward": reward,
         "agent": described(agent, convert),
@@ -217,7 +219,9 @@ def _space_in(header: Header, arrays: Arrays) -> Space:
         laws = Laws.from_stored(header["laws"], parts, first_pair.size - 1, int(first_pair[-1]))
         require(laws.arrays.rows.shape[1] == outcomes.shape[1], "its laws are of another space")
     labels = Labels.from_stored(header.get("labels") or {})
-    return Space.of_arrays(first_pair, start, known, outcomes, labels, laws)
+    sparse = header.get("sparse_outcomes", False)
+    require(isinstance(sparse, bool), "its space is damaged")
+    return Space.of_arrays(first_pair, start, known, outcomes, labels, laws, sparse)
 
 
 def _without_arrays(value: Any, arrays: Arrays, where: str, agent: str) -> Any:

@@ -19,7 +19,8 @@ from equipoise.agents.memory import Memory, as_plain, as_record
 from equipoise.agents.proof import Proof, no_proof
 from equipoise.agents.restoring import array_in, require
 from equipoise.confidence.counts import Counts
-from equipoise.confidence.law_counts import nothing_counted, units_of
+from equipoise.confidence.law_counts import no_law_counts
+from equipoise.confidence.nonzero import NonzeroSums, sums_fit
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def stored(kept: Kept) -> dict[str, dict[str, NDArray[Any]]]:
         Those of an agent.
     """
     return {
-        "counts": _plain(kept.counts._asdict()),
+        "counts": _plain(_without_nonzero(kept.counts)),
+        **({} if kept.counts.nonzero is None else {"outcomes": _plain(kept.counts.nonzero._asdict())}),
         "memory": _plain(kept.memory._asdict()),
         "episodes": kept.records._asdict(),
         "log": {"rows": np.array([kept.absorbed])},
@@ -87,8 +89,13 @@ def restored(agent: TocUCRL2, saved: Mapping[str, Any]) -> Kept:
     if "proof" in saved:  # which files of earlier versions do not have
         parts = {name: array_in(saved["proof"], name, getattr(proof, name)) for name in _PROVEN}
         proof = proof._replace(**parts)
+    counts = _filled(machine.counts, saved["counts"], lambda name: name.startswith("pool_"))
+    if counts.nonzero is not None:
+        require("outcomes" in saved, "the sums of its outcomes are missing")
+        sums = _filled(counts.nonzero, saved["outcomes"], lambda name: name.startswith("pool_"))
+        counts = counts._replace(nonzero=sums)
     kept = Kept(
-        counts=_filled(machine.counts, saved["counts"], lambda name: name.startswith("pool_")),
+        counts=counts,
         memory=_filled(machine.memory, saved["memory"], lambda name: False),  # noqa: ARG005
         records=_filled(machine.records, saved["episodes"], lambda name: True),  # noqa: ARG005
         proof=proof,
@@ -103,13 +110,20 @@ def _plain(parts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {_IN_FILES.get(field, field): as_plain(part) for field, part in parts.items()}
 
 
-_T = TypeVar("_T", Counts, Memory, Episodes)
+def _without_nonzero(counts: Counts) -> dict[str, NDArray[Any]]:
+    """The arrays of counts by name, without the sums that are kept apart."""
+    return {name: part for name, part in counts._asdict().items() if isinstance(part, np.ndarray)}
+
+
+_T = TypeVar("_T", Counts, NonzeroSums, Memory, Episodes)
 
 
 def _filled(fresh: _T, saved: Mapping[str, Any], grows: Callable[[str], bool]) -> _T:
     """The saved arrays of one tuple."""
-    parts: dict[str, NDArray[Any]] = {}
+    parts: dict[str, Any] = {}
     for field, part in fresh._asdict().items():
+        if not isinstance(part, np.ndarray):
+            continue  # a tuple of its own
         plain = array_in(saved, _IN_FILES.get(field, field), as_plain(part), grows=grows(field))
         parts[field] = as_record(plain, part)
     return fresh._replace(**parts)
@@ -126,6 +140,7 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
     present = agent.oracle.phase(max(1, phase))
     since = steps - (0 if present.inherit else origin)
     visits = counts.visits + counts.fresh
+    n_values = space.n_states if space.laws is None else space.laws.arrays.n_values
     return bool(
         origin == present.origin
         and (present.length or since) >= steps - origin
@@ -135,6 +150,7 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
         and _visits_fit(space, visits, since + kept.absorbed)
         and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
+        and (counts.nonzero is None or sums_fit(counts.nonzero, space.n_outcomes, visits))
         and np.all((counts.latest >= 0) & (counts.latest <= visits))
         and np.all((memory.total >= 0) & (memory.total <= steps))
         and clock["learning"] == agent.confidence.learning
@@ -144,7 +160,7 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
         and np.all(counts.block_capacity <= pool["largest"])
         and np.all(counts.block_first <= pool["used"] - counts.block_capacity)
         and counts.block_used.sum() == pool["seen"]
-        and np.all((counts.pool_state >= 0) & (counts.pool_state < units_of(space).n_values))
+        and np.all((counts.pool_state >= 0) & (counts.pool_state < n_values))
         and _blocks_fit(space, counts)
         and {column.size for column in records} == {int(clock["episodes"])}
         and set(records.ended.tolist()) <= set(TRIGGERS)
@@ -165,7 +181,7 @@ def _blocks_fit(space: Space, counts: Counts) -> bool:
     """The blocks of laws never move, and kernels do not look whether there is room."""
     if space.laws is None:
         return True
-    fresh, learnt = nothing_counted(space), space.laws.arrays.learnt
+    fresh, learnt = no_law_counts(space.laws, space.n_outcomes), space.laws.arrays.learnt
     places = (fresh.block_first, fresh.block_capacity, counts.block_first, counts.block_capacity)
     values = np.repeat(fresh.block_capacity[:learnt], fresh.block_capacity[:learnt])
     return (

@@ -22,6 +22,7 @@ from equipoise.agents.machine import (
     NO_REGION,
     NOT_CONVERGED,
     NOT_FINITE,
+    OUTCOMES_FULL,
     PAUSED,
     POOL_FULL,
     RECORDS_FULL,
@@ -32,6 +33,7 @@ from equipoise.confidence.counts import add_outcome, count, pool_is_full
 from equipoise.confidence.fill import all_finite, fill
 from equipoise.confidence.frame import Own, Task
 from equipoise.confidence.law_counts import count_case, soften, values_of
+from equipoise.confidence.nonzero import add_nonzero, outcomes_are_full
 from equipoise.models.kernels import draw
 from equipoise.oracles.frame import OracleFrame
 from equipoise.oracles.kernels import negate_and_measure
@@ -125,9 +127,12 @@ def move_theta(memory, rules, frame, t, local):
 
 
 @inlined
-def sum_outcome(laws, told, counts, pair, k, outcome):
-    """Add an outcome to the sums of its pair; those of known mechanics are counted by case, those told are not."""
-    if laws is None and told is None:
+def sum_outcome(laws, told, nonzero, counts, pair, k, outcome):
+    """Add an outcome to the sums of its pair.
+
+    Those of known mechanics are counted by case, those told not at all, and those nearly all zero once for all k.
+    """
+    if laws is None and told is None and nonzero is None:
         add_outcome(counts, pair, k, outcome)
 
 
@@ -145,9 +150,10 @@ def step(machine, rules, frame, t, local, pair, next_state, case):
     """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
     counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
     for k in range(outcome.shape[0]):
-        sum_outcome(rules.laws, rules.told, counts, pair, k, outcome[k])
+        sum_outcome(rules.laws, rules.told, counts.nonzero, counts, pair, k, outcome[k])
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
+    add_nonzero(counts.nonzero, pair, outcome)
     count_step(rules.laws, counts, pair, outcome, next_state, case)
     return move_theta(memory, rules, frame, t, local)
 
@@ -208,7 +214,7 @@ def prepare_plan(machine, rules, tau, ended):
         soften(rules.laws, counts, region)
     if not all_finite(task, counts, region):
         return NO_REGION
-    bounds_and_rewards(rules.laws, rules.told, memory.theta, region, work, buffers.reward)
+    bounds_and_rewards(rules.laws, rules.told, counts.nonzero, memory.theta, region, work, buffers.reward)
     warm = ended & rules.warm_after == ended
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if warm else 0.0
@@ -314,6 +320,8 @@ def observe_once(machine, rules, next_state, case):
     """
     if pool_is_full(machine.counts):
         return POOL_FULL
+    if outcomes_are_full(machine.counts.nonzero):
+        return OUTCOMES_FULL
     memory = machine.memory
     clock = memory.clock[0]
     frame = framed(oracle_frame(machine, rules))
@@ -390,6 +398,9 @@ def run(machine, rules, steps, budget, rng, world, cases):
             pair = first_pair[state] + policy[state]
         if pool_is_full(counts):
             reason = POOL_FULL
+            break
+        if outcomes_are_full(counts.nonzero):
+            reason = OUTCOMES_FULL
             break
         branch = draw(rng, pair, world, outcome)
         next_state = world.branch_next[branch]

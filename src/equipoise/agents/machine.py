@@ -40,6 +40,7 @@ PAUSED: Final = 5  # it has planned for so long that it lets Python hear Ctrl-C;
 BUDGET_GONE: Final = 6  # some outcome after the first could exceed its budget at the next step
 NOT_FINITE: Final = 7  # theta is not a number: the reward's gradient was not, or the oracle's step
 NO_REGION: Final = 8  # some bound that the confidence gave is not a number
+OUTCOMES_FULL: Final = 9  # the pool of outcomes that were other than zero may be too small for the next observation
 
 
 class Machine(NamedTuple):

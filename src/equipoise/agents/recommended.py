@@ -1,10 +1,10 @@
 """The agent to start with: the paper's algorithm, with regions that fit the data.
 
-With a guarantee: `Adaptive` regions, which hold the truth with the same probability as the paper's, while learning costs
-from five to more than fifty times less; and plans that start from the last bias where the doubling of visits ended an
-episode, as they need fewer sweeps then, and regret stays the same. Without: `PosteriorSampling`, on most problems
-faster still; a sampled model is another one at every plan, so the last bias is of little use to it. With both, where
-the oracle restarts (`Doubling`), the counts are kept, as the paper's remark allows.
+With a guarantee: `Adaptive` regions, which hold the truth with the same probability as the paper's, while learning
+costs from five to more than fifty times less; and plans that start from the last bias where the doubling of visits
+ended an episode, as they need fewer sweeps then, and regret stays the same. Without: `PosteriorSampling`, on most
+problems faster still; a sampled model is another one at every plan, so the last bias is of little use to it. With both,
+where the oracle restarts (`Doubling`), the counts are kept, as the paper's remark allows.
 The measurements are in docs/leaderboard.md and docs/performance.md, and what to choose when in docs/confidence.md.
 """
 
@@ -60,7 +60,8 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
         raise ParameterError(f"reward: got {type(reward).__name__}; it must be of type Reward")
     if not isinstance(guarantee, bool):
         raise ParameterError(f"guarantee: got {guarantee!r}; True or False is needed")
+    sampling = PosteriorSampling(seed=seed)  # made in either case, so that a seed that is none is refused
     oracle = fitting_oracle(reward, inherit=True)
     if guarantee:
         return TocUCRL2(space, reward, oracle, confidence=Adaptive(), planner=Planner(warm_start=AFTER_VISITS))
-    return TocUCRL2(space, reward, oracle, confidence=PosteriorSampling(seed=seed))
+    return TocUCRL2(space, reward, oracle, confidence=sampling)

@@ -45,7 +45,7 @@ def rules_of(agent: TocUCRL2, phase: Phase, step: OracleKernel, origin: int) -> 
     tolerance, tolerance_power, _ = tolerance_rule(agent.tolerance)
     floats, ints = numbers_of(confidence)
     moving, proving = kernels.lipschitz, _proving(agent)
-    units, laws = units_of(agent.space), agent.space.laws
+    units, laws = units_of(agent.space, agent.machine.counts.nonzero is not None), agent.space.laws
     return Rules(
         laws=None if laws is None else laws.arrays,
         first_pair=agent.space.first_pair,

@@ -24,6 +24,7 @@ import numpy as np
 from equipoise._types import Index, Vector
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.law_counts import units_of
+from equipoise.confidence.nonzero import NonzeroBounds, NonzeroSums, listed_places
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
 from equipoise.models.laws.flow import flow
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     import polars
 
 _ROUNDING: Final = 1e-12  # less than that is not listed
+_TRANSITIONS: Final = "transitions"
+_OTHERS: Final = "outcomes never seen"
 _POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
@@ -78,7 +81,9 @@ def _of_pairs(space: Space, counts: Counts, region: Region, belief: Belief) -> t
     visits = (counts.visits + counts.fresh)[pairs]
     bias = belief.plan.bias
     of_transitions = share * (belief.response.chain @ bias - _estimated(counts, region, pairs, bias))
-    adds, names = of_transitions[:, None], ["transitions"]
+    adds, names = of_transitions[:, None], [_TRANSITIONS]
+    if counts.nonzero is not None and region.nonzero is not None:
+        return _of_nonzero(space, counts.nonzero, region.nonzero, belief, visits, of_transitions)
     if units_of(space).told is None:
         seen = visits > 0
         middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
@@ -90,6 +95,29 @@ def _of_pairs(space: Space, counts: Counts, region: Region, belief: Belief) -> t
         adds, names = np.column_stack([of_outcomes, adds]), [*space.outcome_names(), *names]
     states, sources = np.nonzero(adds > _ROUNDING)
     return states, [names[k] for k in sources], visits[states], adds[states, sources]
+
+
+def _of_nonzero(
+    space: Space, sums: NonzeroSums, bounds: NonzeroBounds, belief: Belief, visits: Index, of_transitions: Vector
+) -> tuple[Index, list[str], Index, Vector]:
+    """The same where outcomes are nearly all zero: those that a pair never showed are one source together."""
+    price, pairs, share = -belief.theta, belief.response.pairs, belief.response.share
+    row, place = listed_places(sums, pairs)
+    outcome, lo, hi = sums.pool_outcome[place], bounds.lo[place], bounds.hi[place]
+    mean = np.clip(sums.pool_sum[place] / visits[row], lo, hi)  # what is listed was seen
+    of_listed = share[row] * price[outcome] * (np.where(price[outcome] > 0.0, hi, lo) - mean)
+    gains, losses = np.maximum(price, 0.0), np.minimum(price, 0.0)
+    up = gains.sum() - np.bincount(row, gains[outcome], pairs.size)
+    down = losses.sum() - np.bincount(row, losses[outcome], pairs.size)
+    low, high = bounds.rest_lo[pairs], bounds.rest_hi[pairs]
+    middle = np.where(visits > 0, low, 0.5 * (low + high))  # zero was seen, which is not above their lower bound
+    of_others = share * (up * (high - middle) + down * (low - middle))
+    names = [*space.outcome_names(), _OTHERS, _TRANSITIONS]
+    states = np.concatenate([row, np.arange(pairs.size), np.arange(pairs.size)])
+    sources = np.concatenate([outcome, np.repeat([len(names) - 2, len(names) - 1], pairs.size)])
+    adds = np.concatenate([of_listed, of_others, of_transitions])
+    kept = np.flatnonzero(adds > _ROUNDING)
+    return states[kept], [names[k] for k in sources[kept]], visits[states[kept]], adds[kept]
 
 
 def _of_laws(

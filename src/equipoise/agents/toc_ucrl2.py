@@ -146,7 +146,7 @@ class TocUCRL2(Agent):
         self.planner = Planner() if planner is None else planner
         check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
 
-        counts = nothing_counted(space)
+        counts = nothing_counted(space, self.confidence)
         remembers = remembered(kernel_of(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
         with asking(self.confidence, "first_stream", ContractError):
@@ -476,7 +476,7 @@ class TocUCRL2(Agent):
         memory.theta[:] = first_theta_of(phase.oracle, self.reward)
         memory.oracle[:] = 0.0
         if not phase.inherit:
-            forget(self._machine.counts, nothing_counted(self.space))
+            forget(self._machine.counts, nothing_counted(self.space, self.confidence))
         clock["origin"] = clock["time"] - 1
         clock["phase"] += 1
         self._set_up_phase()
@@ -519,14 +519,15 @@ class TocUCRL2(Agent):
         self._lock = threading.Lock()
         self._cases_in: tuple[Model, NDArray[np.int64] | None] | None = None
         self._clock, self._total = memory.clock, memory.total  # `Agent` reads the arrays that the kernels write
-        space, units, laws = self.space, units_of(self.space), self._law_arrays
+        space, laws = self.space, self._law_arrays
+        units = units_of(space, counts.nonzero is not None)
         capacity = max(self.confidence.listed, counts.seen)
         n_rewards = space.n_pairs if laws is None else laws.rows.shape[0]
         self._machine = Machine(
             counts=counts,
             memory=memory,
             records=records,
-            region=empty_region(units.n_units, units.n_outcomes, capacity),
+            region=empty_region(units.n_units, units.n_outcomes, capacity, counts.nonzero),
             buffers=new_buffers(space.n_states, n_rewards, space.n_outcomes, 0, memory.stream.size),
             work=workspace(space.n_states, space.n_pairs, laws),
             proof=proof,

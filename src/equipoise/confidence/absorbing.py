@@ -14,6 +14,7 @@ from equipoise._compile import kernel
 from equipoise._types import Vector
 from equipoise.confidence.counts import Counts, add_outcome, count, enlarged, pool_is_full
 from equipoise.confidence.law_counts import count_case
+from equipoise.confidence.nonzero import add_nonzero, copied, more_room, outcomes_are_full
 from equipoise.models.log import Batch, Source, read_log
 from equipoise.models.space import Space
 
@@ -22,10 +23,11 @@ from equipoise.models.space import Space
 def _count_rows(counts, pair, outcomes, next_state, first):
     """Count rows from the `first` on; returns the row before which the pool was full, or their number."""
     for i in range(first, pair.shape[0]):
-        if pool_is_full(counts):
+        if pool_is_full(counts) or outcomes_are_full(counts.nonzero):
             return i
-        for k in range(counts.sums.shape[1]):  # none if all are told
+        for k in range(counts.sums.shape[1]):  # none if all are told, or counted apart
             add_outcome(counts, pair[i], k, outcomes[i, k])
+        add_nonzero(counts.nonzero, pair[i], outcomes[i])
         count(counts, pair[i], next_state[i])
     return pair.shape[0]
 
@@ -48,7 +50,7 @@ def absorbed(counts: Counts, log: Source, space: Space) -> tuple[Counts, int, Ve
     space : Space
         Of the system.
     """
-    copy = Counts._make(part.copy() for part in counts)
+    copy = copied(counts)
     total = np.zeros(space.n_outcomes)
 
     def take(batch: Batch) -> None:
@@ -60,6 +62,8 @@ def absorbed(counts: Counts, log: Source, space: Space) -> tuple[Counts, int, Ve
         done = 0
         while (done := _count_rows(copy, batch.pair, batch.outcomes, batch.next_state, done)) < batch.pair.size:
             copy = enlarged(copy)
+            if copy.nonzero is not None:
+                copy = copy._replace(nonzero=more_room(copy.nonzero))
 
     rows = read_log(log, space, take)
     return copy, rows, total

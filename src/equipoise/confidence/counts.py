@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined
+from equipoise.confidence.nonzero import NonzeroSums, arrays_of
 
 _FIRST_CAPACITY: Final = 2  # of a pair's block
 
@@ -39,7 +40,8 @@ class Counts(NamedTuple):
 
     The successors of a pair are pool_state[i] with pool_count[i] visits each, for the `block_used` places i from
     `block_first` on; its block has `block_capacity` places. `pool` is one record with numbers about the pool, whose
-    fields are those of `POOL`.
+    fields are those of `POOL`. Where outcomes are nearly all zero, `nonzero` has their sums, and `sums` and `squares`
+    have no columns; else it is None.
     """
 
     visits: NDArray[np.int64]
@@ -53,6 +55,7 @@ class Counts(NamedTuple):
     pool_state: NDArray[np.int64]
     pool_count: NDArray[np.int64]
     pool: NDArray[np.void]
+    nonzero: NonzeroSums | None = None
 
     @property
     def seen(self) -> int:
@@ -60,7 +63,7 @@ class Counts(NamedTuple):
         return int(self.pool["seen"][0])
 
 
-def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
+def no_counts(n_pairs: int, n_outcomes: int, nonzero: NonzeroSums | None = None) -> Counts:
     """Nothing seen yet."""
     size = _FIRST_CAPACITY * n_pairs
     pool = np.zeros(1, dtype=POOL)
@@ -77,6 +80,7 @@ def no_counts(n_pairs: int, n_outcomes: int) -> Counts:
         pool_state=np.zeros(size, dtype=np.int64),
         pool_count=np.zeros(size, dtype=np.int64),
         pool=pool,
+        nonzero=nonzero,
     )
 
 
@@ -88,6 +92,15 @@ def enlarged(counts: Counts) -> Counts:
     pool_state[: counts.pool_state.size] = counts.pool_state
     pool_count[: counts.pool_count.size] = counts.pool_count
     return counts._replace(pool_state=pool_state, pool_count=pool_count)
+
+
+@inlined
+def without_nonzero(counts):
+    """The same counts as a confidence is given them: of one type, whether outcomes are kept apart or not."""
+    return Counts(
+        counts.visits, counts.fresh, counts.sums, counts.squares, counts.latest, counts.block_first,
+        counts.block_used, counts.block_capacity, counts.pool_state, counts.pool_count, counts.pool, None,
+    )  # fmt: skip
 
 
 @inlined
@@ -141,7 +154,7 @@ def count(counts, pair, next_state):
 
 def forget(counts: Counts, fresh: Counts) -> None:
     """Back to nothing seen, in place: what is `fresh` takes the place of what was counted."""
-    for name, part in counts._asdict().items():
-        nothing = getattr(fresh, name)
-        part[: nothing.shape[0]] = nothing
-        part[nothing.shape[0] :] = 0
+    for tuples in ((counts, fresh), (counts.nonzero, fresh.nonzero)):
+        for part, nothing in zip(*map(arrays_of, tuples), strict=True):
+            part[: nothing.shape[0]] = nothing
+            part[nothing.shape[0] :] = 0

@@ -7,25 +7,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry, inlined, kernel
+from equipoise._compile import Entry, call_for_two, inlined, kernel
 from equipoise._frames import call_framed, framed
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import Counts
+from equipoise.confidence.counts import Counts, without_nonzero
 from equipoise.confidence.frame import ConfidenceFrame, Own, Task, to_be_filled
 from equipoise.confidence.law_counts import units_of
-from equipoise.confidence.region import Region, empty_region
+from equipoise.confidence.region import Region, empty_region, without_bounds
 from equipoise.errors import ContractError, ParameterError
 from equipoise.models.model import Space
 
 
 @inlined
 def fill(address, task, counts, region, own):
-    """Call the kernel at `address` of a confidence; `rest_sum` is 1 and `radius` 0 unless it sets them."""
+    """Call the kernel at `address` of a confidence; `rest_sum` is 1 and `radius` 0 unless it sets them.
+
+    Outcomes that are kept apart (`nonzero`) are no part of what it is given, and are bounded by its rule afterwards.
+    """
     for pair in range(region.radius.shape[0]):
         if to_be_filled(task, counts, pair):
             region.rest_sum[pair] = 1.0
             region.radius[pair] = 0.0
-    call_framed(address, framed(ConfidenceFrame(task, counts, region, own)))
+    frame = ConfidenceFrame(task, without_nonzero(counts), without_bounds(region), own)
+    call_framed(address, framed(frame))
+    bound_nonzero(counts.nonzero, region.nonzero, task, counts, own)
 
 
 @inlined
@@ -44,6 +49,43 @@ def all_finite(task, counts, region):
         for i in range(region.first[pair], region.first[pair + 1]):
             if not (abs(region.lo[i]) < np.inf and abs(region.hi[i]) < np.inf):
                 return False
+    return nonzero_finite(counts.nonzero, region.nonzero, task, counts)
+
+
+@inlined
+def bound_nonzero(sums, bounds, task, counts, own):
+    """Bound the mean outcomes of all pairs that are to be filled, by the rule for one mean of an `Elementwise`."""
+    if sums is not None:
+        interval, floats = own.ints[0], own.floats
+        means = float(sums.shape[0].outcomes) * float(task.n_pairs)
+        any_value = np.int64(0)
+        for pair in range(task.n_pairs):
+            if not to_be_filled(task, counts, pair):
+                continue
+            n = float(counts.visits[pair] + counts.fresh[pair])
+            rest = (0.0, 1.0)
+            if n > 0.0:
+                rest = call_for_two(interval, (task.tau, task.delta, means, any_value, n, 0.0, 0.0, floats))
+            bounds.rest_lo[pair], bounds.rest_hi[pair] = rest
+            begin = sums.block_first[pair]
+            for i in range(begin, begin + sums.block_used[pair]):
+                total, squares = sums.pool_sum[i], sums.pool_square[i]
+                found = call_for_two(interval, (task.tau, task.delta, means, any_value, n, total, squares, floats))
+                bounds.lo[i], bounds.hi[i] = found
+
+
+@inlined
+def nonzero_finite(sums, bounds, task, counts):
+    """Whether every bound that was filled is a number."""
+    if sums is not None:
+        for pair in range(task.n_pairs):
+            if to_be_filled(task, counts, pair):
+                if not (abs(bounds.rest_lo[pair]) < np.inf and abs(bounds.rest_hi[pair]) < np.inf):
+                    return False
+                begin = sums.block_first[pair]
+                for i in range(begin, begin + sums.block_used[pair]):
+                    if not (abs(bounds.lo[i]) < np.inf and abs(bounds.hi[i]) < np.inf):
+                        return False
     return True
 
 
@@ -57,8 +99,8 @@ def region_of(confidence: Confidence, space: Space, counts: Counts, tau: int, de
 
     A confidence that draws random numbers begins its stream anew.
     """
-    units = units_of(space)
-    region = empty_region(units.n_units, units.n_outcomes, max(counts.seen, confidence.listed))
+    units = units_of(space, counts.nonzero is not None)
+    region = empty_region(units.n_units, units.n_outcomes, max(counts.seen, confidence.listed), counts.nonzero)
     fill_region(confidence, space, counts, tau, delta, confidence.first_stream(), region)
     return region
 
@@ -73,7 +115,7 @@ def fill_region(
     region: Region,
 ) -> None:
     """The same, in a region that is large enough for it; random numbers are drawn from `stream`."""
-    units = units_of(space)
+    units = units_of(space, counts.nonzero is not None)
     task = Task(
         tau=int(tau),
         delta=float(delta),

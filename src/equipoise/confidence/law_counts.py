@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined
+from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts, add_outcome, count, no_counts
+from equipoise.confidence.elementwise import Elementwise
+from equipoise.confidence.nonzero import no_sums
 from equipoise.models.laws.laws import Laws
 from equipoise.models.rows import SparseRows, for_kernels, sealed
 from equipoise.models.space import Space
@@ -47,26 +50,33 @@ class Units(NamedTuple):
         return int(self.known_outcomes.shape[1])
 
 
-def units_of(space: Space) -> Units:
-    """What is counted in a space."""
+def units_of(space: Space, apart: bool = False) -> Units:
+    """What is counted in a space; `apart` if outcomes are counted apart from all else, see `nonzero`."""
     laws = space.laws
     if laws is None:
         told = for_kernels(space.known_rows) if space.known_mask.all() else None
-        known = space.known_outcomes if told is None else sealed(np.zeros((space.n_pairs, 0)))
+        known = sealed(np.zeros((space.n_pairs, 0))) if apart or told is not None else space.known_outcomes
         return Units(space.n_states, space.n_pairs, space.known_mask, known, told)
     mask = np.arange(laws.n_units) < laws.arrays.learnt  # a law has no outcomes of its own
     known = sealed(np.zeros((laws.n_units, space.n_outcomes)))
     return Units(laws.arrays.n_values, laws.n_units, sealed(mask), known, None)
 
 
-def nothing_counted(space: Space) -> Counts:
-    """Nothing seen yet in a space."""
-    if space.laws is None:
-        return no_counts(space.n_pairs, units_of(space).n_outcomes)
-    return _no_law_counts(space.laws, space.n_outcomes)
+def nothing_counted(space: Space, confidence: Confidence) -> Counts:
+    """Nothing seen yet in a space, for regions of that kind.
+
+    Outcomes that are nearly all zero are counted apart if the confidence is a rule for one mean, which those never seen
+    share, and if no pair's are told: then those of the others are few, or `Units.told` has all of them.
+    """
+    if space.laws is not None:
+        return no_law_counts(space.laws, space.n_outcomes)
+    if space.sparse_outcomes and isinstance(confidence, Elementwise) and not space.known_mask.any():
+        return no_counts(space.n_pairs, 0, no_sums(space.n_pairs, space.n_outcomes))
+    return no_counts(space.n_pairs, units_of(space).n_outcomes)
 
 
-def _no_law_counts(laws: Laws, n_outcomes: int) -> Counts:
+def no_law_counts(laws: Laws, n_outcomes: int) -> Counts:
+    """Nothing seen yet of laws."""
     sizes = np.zeros(laws.n_units, dtype=np.int64)
     sizes[: laws.arrays.learnt] = np.diff(laws.arrays.first_value)[: laws.arrays.learnt]
     counts = no_counts(laws.n_units, n_outcomes)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._compile import inlined, move_within
+from equipoise.confidence.nonzero import NonzeroBounds, NonzeroSums, no_bounds
 
 
 class Region(NamedTuple):
@@ -48,6 +49,8 @@ class Region(NamedTuple):
         Of the ball in the 1-norm, where that is the region; 0 where it is the box.
     v_lo, v_hi : float arrays, one row a pair
         Bounds on the mean outcomes.
+    nonzero : NonzeroBounds or None
+        The same where outcomes are nearly all zero; then the two before have no columns. See `nonzero`.
 
     Examples
     --------
@@ -72,10 +75,11 @@ class Region(NamedTuple):
     radius: NDArray[np.float64]
     v_lo: NDArray[np.float64]
     v_hi: NDArray[np.float64]
+    nonzero: NonzeroBounds | None = None
 
 
-def empty_region(n_pairs: int, n_outcomes: int, capacity: int) -> Region:
-    """A region that can list `capacity` successors in all, to be filled."""
+def empty_region(n_pairs: int, n_outcomes: int, capacity: int, nonzero: NonzeroSums | None = None) -> Region:
+    """A region that can list `capacity` successors in all, to be filled; and the outcomes that were `nonzero`."""
     return Region(
         first=np.zeros(n_pairs + 1, dtype=np.int64),
         successor=np.zeros(capacity, dtype=np.int64),
@@ -86,7 +90,17 @@ def empty_region(n_pairs: int, n_outcomes: int, capacity: int) -> Region:
         radius=np.zeros(n_pairs),
         v_lo=np.zeros((n_pairs, n_outcomes)),
         v_hi=np.zeros((n_pairs, n_outcomes)),
+        nonzero=None if nonzero is None else no_bounds(nonzero),
     )
+
+
+@inlined
+def without_bounds(region):
+    """The same region as a confidence is given it: of one type, whether outcomes are kept apart or not."""
+    return Region(
+        region.first, region.successor, region.lo, region.hi, region.rest, region.rest_sum, region.radius,
+        region.v_lo, region.v_hi, None,
+    )  # fmt: skip
 
 
 @inlined

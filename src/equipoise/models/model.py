@@ -365,7 +365,10 @@ class Model:
     def space(self) -> Space:
         """All that an agent may know of this world."""
         known_outcomes = masked(self.mean_rows, self.known_mask)
-        return Space.of_arrays(self.first_pair, self.start, self.known_mask, known_outcomes, self.labels)
+        sparse = not isinstance(self.mean_rows, np.ndarray)
+        return Space.of_arrays(
+            self.first_pair, self.start, self.known_mask, known_outcomes, self.labels, sparse_outcomes=sparse
+        )
 
     @functools.cached_property
     def told(self) -> Space:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
@@ -48,6 +49,10 @@ class Space:
         Transitions told in advance, see `knowing`.
     same_law : iterable of mappings
         Groups of pairs with transitions in common, see `knowing`.
+    sparse_outcomes : bool
+        Whether nearly all outcomes of a step are zero, whatever the pair. Agents then keep only those that were
+        ever seen to be something else. It says how things are kept and not what they are, so that it is no part of
+        equality; regions and plans are the same, up to rounding.
 
     Attributes
     ----------
@@ -68,6 +73,8 @@ class Space:
         What was given, or one without any labels.
     laws : Laws or None
         What is known of the mechanics; None if every pair has transitions of its own, and nothing is known of them.
+    sparse_outcomes : bool
+        What was given; of a model, whether its mean outcomes are kept sparse.
 
     See Also
     --------
@@ -93,6 +100,7 @@ class Space:
     known_rows: Rows
     labels: Labels
     laws: Laws | None
+    sparse_outcomes: bool
 
     def __init__(
         self,
@@ -104,6 +112,7 @@ class Space:
         *,
         known_transitions: Mapping[tuple[int, int], Any] | None = None,
         same_law: Iterable[Mapping[tuple[int, int], Sequence[int]]] = (),
+        sparse_outcomes: bool = False,
     ) -> None:
         named = checked_labels(labels)
         counts = [
@@ -117,7 +126,7 @@ class Space:
         named.check(counts, K)
         first_pair = pairs_of(counts)
         mask = np.zeros(first_pair[-1], np.bool_)
-        outcomes = np.zeros((first_pair[-1], K))
+        outcomes: Rows = np.zeros((first_pair[-1], K)) if known else csr_array((int(first_pair[-1]), K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
         for key, vector in (known or {}).items():
@@ -130,7 +139,9 @@ class Space:
                 raise ModelError(f"{where}, {named.name_outcome(k)}: got {mean[k]}; it must lie in [0, 1]")
             mask[pair] = True
             outcomes[pair] = mean
-        self._fill(first_pair, start, mask, outcomes, named)
+        if not isinstance(sparse_outcomes, bool):
+            raise ModelError(f"sparse_outcomes: got {sparse_outcomes!r}; True or False is needed")
+        self._fill(first_pair, start, mask, outcomes, named, sparse_outcomes=sparse_outcomes)
         self.__dict__["laws"] = self._laws_of(known_transitions or {}, same_law)
 
     def knowing(
@@ -167,10 +178,12 @@ class Space:
         """
         if self.laws is not None:
             raise ModelError("knowing: its mechanics are known already; say everything at once, of a plain space")
-        parts = (self.first_pair, self.start, self.known_mask, self.known_rows, self.labels)
-        return Space.of_arrays(*parts, self._laws_of(known_transitions or {}, same_law))
+        laws = self._laws_of(known_transitions or {}, same_law)
+        return Space.of_arrays(*self._parts(), laws, self.sparse_outcomes)
 
     def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
+        if not known_transitions and isinstance(same_law, tuple) and not same_law:
+            return None  # before an array is made of sparse rows
         shape = TableShape(self.first_pair, self.known_mask, self.known_outcomes, self.labels)
 
         def pair_of(key: Any, name: str) -> int:
@@ -188,6 +201,7 @@ class Space:
         known_rows: Rows,
         labels: Labels | None = None,
         laws: Laws | None = None,
+        sparse_outcomes: bool = False,
     ) -> Space:
         """Build from arrays that are known to be right: nothing is checked.
 
@@ -203,9 +217,11 @@ class Space:
             Those of another space of this shape.
         laws : Laws, optional
             What is known of the mechanics.
+        sparse_outcomes : bool
+            Whether nearly all outcomes are zero.
         """
         space = object.__new__(cls)
-        space._fill(first_pair, start, known_mask, known_rows, labels or Labels(), laws)
+        space._fill(first_pair, start, known_mask, known_rows, labels or Labels(), laws, sparse_outcomes)
         return space
 
     def _fill(
@@ -216,6 +232,7 @@ class Space:
         known_rows: Rows,
         labels: Labels,
         laws: Laws | None = None,
+        sparse_outcomes: bool = False,
     ) -> None:
         counts = np.diff(first_pair)
         self.__dict__.update(
@@ -230,6 +247,7 @@ class Space:
             known_rows=compact(known_rows),
             labels=labels,
             laws=laws,
+            sparse_outcomes=sparse_outcomes,
         )
 
     @functools.cached_property
@@ -249,7 +267,10 @@ class Space:
         """
         if self.laws is None:
             return self
-        return Space.of_arrays(self.first_pair, self.start, self.known_mask, self.known_rows, self.labels)
+        return Space.of_arrays(*self._parts(), sparse_outcomes=self.sparse_outcomes)
+
+    def _parts(self) -> tuple[Index, int, Mask, Rows, Labels]:
+        return self.first_pair, self.start, self.known_mask, self.known_rows, self.labels
 
     def pair(self, state: int, action: int) -> int:
         """Return the flat number of a state-action pair, or raise a `ModelError` if there is no such pair.
@@ -380,8 +401,7 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        parts = (self.first_pair, self.start, self.known_mask, self.known_rows, self.labels, self.laws)
-        return Space.of_arrays, parts
+        return Space.of_arrays, (*self._parts(), self.laws, self.sparse_outcomes)
 
     def __repr__(self) -> str:
         return (

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._compile import kernel
 from equipoise._numbers import counted, real
+from equipoise.confidence.nonzero import copied
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
 from equipoise.models.laws.laws import LawArrays
@@ -302,7 +303,7 @@ def _iterated(
     if not 0 < relaxation <= 1:
         raise ParameterError(f"relaxation: got {relaxation}; it must lie in (0, 1]")
     _check_region(region, n_states, n_pairs)
-    own = Region._make(np.array(part) for part in region)
+    own = copied(region._replace(nonzero=None))  # outcomes are in the rewards
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states, n_pairs)
     ended, pause = PAUSED, sweeps_in_a_call(n_pairs)
@@ -367,7 +368,7 @@ def _plan_in(
 
 @kernel
 def _prepare_laws(laws, theta, region, work, reward):  # type: ignore[no-untyped-def]
-    bounds_and_rewards(laws, None, theta, region, work, reward)
+    bounds_and_rewards(laws, None, None, theta, region, work, reward)
 
 
 def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:

@@ -350,13 +350,18 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
 
 
 @inlined
-def bounds_and_rewards(laws, told, theta, region, work, out):
-    """What a plan needs of a region besides itself: the optimistic reward of each pair, or each row of outcomes."""
+def bounds_and_rewards(laws, told, nonzero, theta, region, work, out):
+    """What a plan needs of a region besides itself: the optimistic reward of each pair, or each row of outcomes.
+
+    Without known mechanics, means are `told`, or those outcomes are listed that were `nonzero`, or neither.
+    """
     if laws is None:
-        if told is None:
-            optimistic_rewards(theta, region.v_lo, region.v_hi, out)
-        else:
+        if told is not None:
             told_rewards(theta, told, out)
+        elif nonzero is not None:
+            nonzero_rewards(theta, nonzero, region.nonzero, out)
+        else:
+            optimistic_rewards(theta, region.v_lo, region.v_hi, out)
     else:
         row_rewards(laws, theta, region, out)
         spread_bounds(laws, region, work.laws)
@@ -380,3 +385,24 @@ def told_rewards(theta, told, out):
         for i in range(told.first[pair], told.first[pair + 1]):
             total += -theta[told.outcome[i]] * told.value[i]
         out[pair] = total
+
+
+@kernel
+def nonzero_rewards(theta, sums, bounds, out):
+    """Eq. (opt_reward), from what is listed; see the head of `confidence.nonzero`."""
+    positive = 0.0
+    negative = 0.0
+    for k in range(theta.shape[0]):
+        positive += max(0.0, -theta[k])
+        negative += min(0.0, -theta[k])
+    for pair in range(out.shape[0]):
+        total = 0.0
+        up = positive
+        down = negative
+        begin = sums.block_first[pair]
+        for i in range(begin, begin + sums.block_used[pair]):
+            price = -theta[sums.pool_outcome[i]]
+            total += max(price * bounds.lo[i], price * bounds.hi[i])
+            up -= max(0.0, price)
+            down -= min(0.0, price)
+        out[pair] = total + max(0.0, up) * bounds.rest_hi[pair] + min(0.0, down) * bounds.rest_lo[pair]

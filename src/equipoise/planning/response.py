@@ -19,10 +19,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from equipoise._types import Index, Vector
+from equipoise.confidence.nonzero import NonzeroSums
 from equipoise.confidence.region import Region
 from equipoise.models.rows import Rows
 from equipoise.offline.evaluation import Moves
 from equipoise.offline.gains import distributions
+from equipoise.planning.believed_rows import BelievedRows, believed_rows
 from equipoise.planning.likeliest import likeliest_rows
 
 
@@ -35,7 +37,7 @@ class Response(NamedTuple):
         The pair that the policy takes.
     share : float array, one entry a state
         x~: how often, in the long run.
-    outcomes : float array, or sparse one, one row a state
+    outcomes : float array, sparse one, or BelievedRows, one row a state
         v~.
     chain : sparse array
         p~, one row a state.
@@ -43,7 +45,7 @@ class Response(NamedTuple):
 
     pairs: Index
     share: Vector
-    outcomes: Rows
+    outcomes: Rows | BelievedRows
     chain: csr_array
 
     @property
@@ -53,7 +55,13 @@ class Response(NamedTuple):
 
 
 def response(
-    first_pair: Index, region: Region, theta: Vector, bias: Vector, policy: Index, told: Rows | None = None
+    first_pair: Index,
+    region: Region,
+    theta: Vector,
+    bias: Vector,
+    policy: Index,
+    told: Rows | None = None,
+    nonzero: NonzeroSums | None = None,
 ) -> Response:
     """Work out what a plan believes.
 
@@ -71,6 +79,8 @@ def response(
         Its actions.
     told : array or sparse array, optional
         The mean outcomes of all pairs, where they are told and the region has none.
+    nonzero : NonzeroSums, optional
+        Which outcomes the region lists, where it lists some.
 
     Examples
     --------
@@ -87,7 +97,13 @@ def response(
     pairs = first_pair[:-1] + policy
     first, successor, probability = likeliest_rows(region, pairs, bias)
     chain = csr_array((probability, successor, first), shape=(bias.size, bias.size))
-    outcomes = np.where(theta < 0.0, region.v_hi[pairs], region.v_lo[pairs]) if told is None else told[pairs]
+    outcomes: Rows | BelievedRows
+    if told is not None:
+        outcomes = told[pairs]
+    elif nonzero is not None and region.nonzero is not None:
+        outcomes = believed_rows(nonzero, region.nonzero, theta, pairs)
+    else:
+        outcomes = np.where(theta < 0.0, region.v_hi[pairs], region.v_lo[pairs])
     return Response(pairs, long_run(chain, outcomes @ -theta), outcomes, chain)
 
 

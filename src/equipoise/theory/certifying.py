@@ -94,7 +94,7 @@ def certify(
     level = real(delta, "delta", error=ParameterError)
     if not 0 < level < 1:
         raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-    counts, rows, total = absorbed(nothing_counted(space), log, space)
+    counts, rows, total = absorbed(nothing_counted(space, rule), log, space)
     average = np.clip(total / rows, 0.0, 1.0)
     grounds = Grounds(space, counts, region_of(rule, space, counts, rows + 1, level))
     search = Search(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from equipoise._compile import once
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.confidence.law_counts import units_of
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models.bandit import bandit
 from equipoise.models.model import Model
@@ -33,9 +32,9 @@ def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
             "agent: it was told the mechanics of its system; what is recorded here is of pairs, for an agent that "
             "knows nothing of them: make it with model.space"
         )
-    if units_of(agent.space).told is not None:
+    if agent.machine.counts.sums.shape[1] == 0:
         raise ParameterError(
-            "agent: its outcomes are told and too many to look at one by one, as is done here; take a smaller world"
+            "agent: its outcomes are too many to look at one by one, as is done here; take a smaller world"
         )
     midway = agent.machine.memory.clock["planned"][0] and agent.steps_left_in_phase() != 0
     region = agent.machine.region

@@ -29,6 +29,7 @@ from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.counts import no_counts
 from equipoise.confidence.fill import region_of
+from equipoise.confidence.nonzero import copied
 from equipoise.confidence.region import Region
 from equipoise.confidence.scaled import Scaled
 from equipoise.models.model import Model
@@ -88,7 +89,7 @@ def _definitions(size: Size) -> list[Finding]:
 
 def _keep(seen: list[Region]) -> Callable[[TocUCRL2], None]:
     """What adds the present region of an agent to a list."""
-    return lambda agent: seen.append(Region._make(part.copy() for part in agent.machine.region))
+    return lambda agent: seen.append(copied(agent.machine.region))
 
 
 def dense(region: Region, n_states: int) -> tuple[Vector, Vector]:
