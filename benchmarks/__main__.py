@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import expressions, learning, planning, solving, starting, stepping, threads
+from benchmarks import expressions, learning, many_outcomes, planning, solving, starting, stepping, threads
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     table = Table(title="Equipoise, measured in this run")
     for column in ("what", "measured", "asked"):
         table.add_column(column)
-    for part in (stepping, planning, learning, threads, solving, starting, expressions):
+    for part in (stepping, planning, learning, many_outcomes, threads, solving, starting, expressions):
         with console.status(f"{part.__name__} ..."):
             for row in part.report():
                 table.add_row(*row)
