@@ -13,7 +13,7 @@ from equipoise.confidence.nonzero import copied
 from equipoise.confidence.region import Region
 from equipoise.planning import extended_value_iteration
 from equipoise.planning.evi import Workspace, workspace
-from equipoise.planning.kernels import inner_maximum, iterate, optimistic_rewards, rank_states, sweep
+from equipoise.planning.kernels import _inner_bound, inner_maximum, iterate, optimistic_rewards, rank_states, sweep
 from tests.reference import planner as dense
 
 EXACT = 1e-12
@@ -301,3 +301,67 @@ def test_what_is_passed_over_changes_no_bit(seed, n_states, ties, relaxation):
     assert np.array_equal(policy, chosen)
     assert np.array_equal(work.u_next, buffers.u_next)
     assert buffers.certificate["gain"][0] == (work.u_next - u).max()
+
+
+@kernel
+def bound_on(pair, region, u, highest):
+    return _inner_bound(pair, region, u, highest)
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_states=st.integers(1, 12), lift=st.sampled_from([0.0, -0.5, -3.0]))
+def test_what_passes_an_action_over_is_a_bound(seed, n_states, lift):
+    """Also where what is not listed is bounded together, where u is negative, and where lower bounds exceed 1."""
+    rng = np.random.default_rng(seed)
+    region, *_ = random_region(rng, n_states, 1)
+    region.rest_sum[0] = rng.choice([0.0, 0.1, 1.0]) * rng.random()
+    region.lo[:] *= rng.choice([1.0, 1.3])
+    region.hi[:] = np.maximum(region.lo, region.hi)
+    u = rng.random(n_states) + lift
+    assert best_value(region, 0, u) <= bound_on(0, region, u, max(0.0, u.max())) + EXACT
+
+
+def test_the_bound_is_reached_where_one_state_takes_all_that_is_left():
+    region = Region(
+        first=np.array([0, 2]), successor=np.array([0, 1]), lo=np.array([0.2, 0.3]), hi=np.array([0.9, 0.9]),
+        rest=np.array([0.1]), rest_sum=np.array([0.1]), radius=np.zeros(1),
+        v_lo=np.zeros((1, 1)), v_hi=np.zeros((1, 1)),
+    )  # fmt: skip
+    u = np.array([0.5, 0.0, 1.0])
+    assert bound_on(0, region, u, 1.0) == pytest.approx(0.2 * 0.5 + 0.1 * 1.0 + 0.4 * 0.5, abs=EXACT)
+    assert best_value(region, 0, u) == pytest.approx(bound_on(0, region, u, 1.0), abs=EXACT)
+
+
+@kernel
+def sweep_from(first_pair, region, reward, u, policy, work):
+    sweep(None, first_pair, region, reward, u, policy, work, 0.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    pay=st.sampled_from([0.0, 1e8]),
+    scale=st.sampled_from([1.0, 1e-5]),
+    lift=st.sampled_from([0.0, -2.0, -1e8]),
+)
+def test_a_sweep_that_passes_actions_over_is_one_that_looks_at_all(seed, pay, scale, lift):
+    """To the last bit, and with the same ties, which are wide where rewards are large."""
+    rng = np.random.default_rng(seed)
+    n_states, n_actions = 40, 4
+    first_pair = np.arange(0, n_states * n_actions + 1, n_actions)
+    region, *_ = random_region(rng, n_states, n_states * n_actions)
+    reward = pay + scale * rng.random(n_states * n_actions)
+    u = scale * rng.random(n_states) + lift
+    policy = rng.integers(0, n_actions, n_states)
+    work = workspace(n_states, n_states * n_actions)
+    work.order[:], work.ceiling[:] = np.arange(n_states), np.inf
+    sweep_from(first_pair, Region._make(np.array(part) for part in region), reward, u, policy, work)
+    values = np.array([reward[pair] + best_value(region, pair, u) for pair in range(reward.size)])
+    assert (work.ceiling >= values - 1e-12 * max(1.0, pay, -lift)).all()
+    assert (work.ceiling > values + 1e-9).any() or scale < 1.0 or pay > 0.0 or lift < 0.0  # some were passed over
+    for s, of_state in enumerate(values.reshape(n_states, n_actions)):
+        best, choice = -np.inf, 0
+        for action, value in enumerate(of_state):
+            if best == -np.inf or value > best + 1e-12 * max(1.0, abs(best)):
+                best, choice = value, action
+        assert (work.u_next[s], policy[s]) == (of_state.max(), choice)

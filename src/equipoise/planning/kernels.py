@@ -35,6 +35,8 @@ PAUSED: Final = 2  # as many sweeps as may be made in one call are made: call it
 _TIE = 1e-12
 _SLACK = 1e-9  # relative to the largest u: far more than rounding, or a chain of ties, can amount to
 _SHORT = 16
+_PAYS = 3  # one bound in so many must show that an action is not the best, or no more are worked out in the sweep
+_TRIALS = 32  # after so many
 
 
 @inlined
@@ -82,7 +84,7 @@ def _sort_by_rank(begin, end, successor, lo, hi, rank):
 def _from_below(begin, end, successor, lo, u, rank):
     """What the lower bounds give, and the mass that they leave; says too whether the successors are in order of rank.
 
-    They hardly ever are not, so that one look is enough.
+    They mostly are, so that one look is enough.
     """
     value = 0.0
     free = 1.0
@@ -96,6 +98,25 @@ def _from_below(begin, end, successor, lo, u, rank):
         value += lo[i] * u[state]
         free -= lo[i]
     return value, free, True
+
+
+@inlined
+def _bound(begin, end, successor, lo, rest_sum, u, highest):
+    """What the maximum over a box is at most, without putting anything in order; `highest` is at least 0 and all of u.
+
+    What the lower bounds leave goes to the best state of all, as far as `rest_sum` goes, and then to the best listed.
+    """
+    value = 0.0
+    free = 1.0
+    largest = 0.0
+    for i in range(np.uint64(begin), np.uint64(end)):
+        height = u[np.uint64(successor[i])]
+        value += lo[i] * height
+        free -= lo[i]
+        largest = max(largest, height)
+    free = max(0.0, free)
+    elsewhere = min(free, rest_sum)
+    return value + elsewhere * highest + (free - elsewhere) * largest
 
 
 @inlined
@@ -180,6 +201,16 @@ def inner_maximum(pair, region, u, work):
 
 
 @inlined
+def _inner_bound(pair, region, u, highest):
+    """What that is at most, at a third of the cost; infinite over a ball, where nothing is gained."""
+    place = np.uint64(pair)
+    if region.radius[place] > 0.0:
+        return np.inf
+    begin, end = region.first[place], region.first[np.uint64(pair + 1)]
+    return _bound(begin, end, region.successor, region.lo, region.rest_sum[place], u, highest)
+
+
+@inlined
 def _better(value, best):
     """Whether an action replaces the best so far: by more than 1e-12 max(1, |best|), so ties go to the lowest index."""
     return best == -np.inf or value > best + _TIE * max(1.0, abs(best))
@@ -208,15 +239,20 @@ def sweep_states(first_pair, region, reward, u, policy, work, risen, begin, end)
     """A sweep over some states of a table, which are ranked: pairs that cannot be the best of theirs are passed over.
 
     `ceiling[pair] + risen` bounds the value of a pair from above, see `iterate`. The action that was best in the sweep
-    before is looked at first, and others only if their bound reaches it, less what rounding may do to either.
+    before is looked at first, and others only if their bound reaches it, less what rounding may do to either. Where it
+    does, a bound at the present u is tried before the value itself, as long as such bounds show enough.
     """
     ceiling = work.ceiling
-    slack = _SLACK * max(1.0, u[work.order[0]])
+    tried = 0
+    shown = 0
+    highest = max(0.0, u[work.order[0]])
+    slack = _SLACK * max(1.0, highest, -u[work.order[u.shape[0] - 1]])
     for s in range(np.uint64(begin), np.uint64(end)):
         first = first_pair[s]
         before = first + policy[s]
         known = reward[np.uint64(before)] + inner_maximum(before, region, u, work)
         ceiling[np.uint64(before)] = known - risen
+        floor = known - max(slack, _SLACK * abs(known))
         top = -np.inf
         best = -np.inf
         choice = 0
@@ -224,10 +260,18 @@ def sweep_states(first_pair, region, reward, u, policy, work, risen, begin, end)
             value = known
             if pair != before:
                 place = np.uint64(pair)
-                if ceiling[place] + risen < known - slack:
+                if ceiling[place] + risen < floor:
                     continue
-                value = reward[place] + inner_maximum(pair, region, u, work)
+                value = np.inf
+                if _PAYS * shown + _TRIALS >= tried:
+                    value = reward[place] + _inner_bound(pair, region, u, highest)
+                    tried += 1
+                    shown += value < floor
+                if not value < floor:
+                    value = reward[place] + inner_maximum(pair, region, u, work)
                 ceiling[place] = value - risen
+                if value < floor:
+                    continue
             top = max(top, value)
             if _better(value, best):
                 best = value
