@@ -89,7 +89,10 @@ def half_width(x: Vector) -> float:
 
 def spread(x: Vector) -> str:
     """Mean and half-width, to whole numbers."""
-    return f"{x.mean():,.0f} ± {half_width(x):,.0f}" if x.size > 1 else f"{x.mean():,.0f}" if x.size else ""
+    if not x.size:
+        return ""
+    mean = f"{round(x.mean()):,}"  # a whole number has no minus zero
+    return f"{mean} ± {half_width(x):,.0f}" if x.size > 1 else mean
 
 
 def small(x: Vector) -> str:
@@ -97,9 +100,9 @@ def small(x: Vector) -> str:
     return f"{x.mean():.3g} ± {half_width(x):.1g}"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """In Markdown, numbers to the right."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> str:
+    """In Markdown: so many columns of names to the left, and numbers to the right."""
+    lines = [head, [*["---"] * names, *["---:"] * (len(head) - names)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -201,7 +204,7 @@ letters, in an environment of their own on the same worlds (`make peers`). On a 
 standard deviation of some {luck:.0f} a run. Speeds are steps a second of one process in runs of that length, plans
 included.
 
-{table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
+{table(["problem", "agent", "regret", "seeds", "steps/s"], rows, names=2)}"""
 
 
 def deviation() -> float:
