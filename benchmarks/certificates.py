@@ -269,7 +269,8 @@ print(f"{proven.achieved:.4f} in {proven.t:,} steps", end="; ")
 print(f"no policy reaches more than {proven.best_possible:.4f}")
 agent = eq.recommended(model.space, reward)
 rows = agent.absorb(log)
-print(f"{rows:,} rows taken in; bound {agent.certificate(effort=20).best_possible:.3f}")
+bound = agent.certificate(effort=20).best_possible
+print(f"{rows:,} rows taken in; bound {bound:.3f}")
 ```
 
 ```text
