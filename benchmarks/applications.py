@@ -65,7 +65,7 @@ def main() -> None:
         each = "T = " if name == "budgets" else ""
         put(
             name,
-            table(["problem", "agent", *(each + time for time in TIMES.values())], list(rows(frame))),
+            table(["problem", "agent", *(each + time for time in TIMES.values())], list(rows(frame)), names=2),
             source,
             chosen.out,
         )

@@ -210,9 +210,11 @@ reward = eq.rewards.ProportionalFairness(3, 0.05)
 agent = eq.recommended(model.space, reward)
 run = eq.simulate(model, agent, 100_000)
 certificate = agent.certificate()  # print(certificate) says it in a sentence
-print(f"achieved {certificate.achieved:.4f}, lost at most {certificate.regret_at_most:.4f}")
+lost = certificate.regret_at_most
+print(f"achieved {certificate.achieved:.4f}, lost at most {lost:.4f}")
 for row in certificate.slack.head(3).iter_rows(named=True):
-    print(f"{row['state']}, {row['action']}: {row['source']}, {row['visits']:,} visits, adds {row['adds']:.4f}")
+    where = f"{row['state']}, {row['action']}: {row['source']}"
+    print(f"{where}, {row['visits']:,} visits, adds {row['adds']:.4f}")
 ```
 
 ```text
@@ -263,10 +265,12 @@ any policy could be, and how far from that the log is.
 old = eq.agents.baselines.RoundRobin(model.space, reward)  # serves the users in turn
 log = eq.simulate(model, old, 20_000, seed=1, trace=True).trace
 proven = eq.certify(model.space, reward, log)
-print(f"{proven.achieved:.4f} in {proven.t:,} steps; no policy reaches more than {proven.best_possible:.4f}")
+print(f"{proven.achieved:.4f} in {proven.t:,} steps", end="; ")
+print(f"no policy reaches more than {proven.best_possible:.4f}")
 agent = eq.recommended(model.space, reward)
 rows = agent.absorb(log)
-print(f"{rows:,} rows taken in; bound {agent.certificate(effort=20).best_possible:.3f}")
+bound = agent.certificate(effort=20).best_possible
+print(f"{rows:,} rows taken in; bound {bound:.3f}")
 ```
 
 ```text

@@ -41,7 +41,7 @@ def multipliers(problems: tuple[ProblemRecord, ...]) -> str:
         if record.optimum is not None
         for name, price in zip(record.constraints, record.prices, strict=True)
     ]
-    return table(["problem", "constraint", "price", "multiplier", "optimum"], rows)
+    return table(["problem", "constraint", "price", "multiplier", "optimum"], rows, names=2)
 
 
 def losses(frame: pl.DataFrame, problems: tuple[ProblemRecord, ...]) -> str:
@@ -56,7 +56,7 @@ def losses(frame: pl.DataFrame, problems: tuple[ProblemRecord, ...]) -> str:
             for j, name in enumerate(record.constraints):
                 entry = pl.col("violations").list.get(j)
                 rows.append(["", "", name, *(_mean(own, t, entry) for t in times)])
-    return table(["problem", "agent", "what", *(f"{t:,}" for t in times)], rows)
+    return table(["problem", "agent", "what", *(f"{t:,}" for t in times)], rows, names=3)
 
 
 def _mean(rows: pl.DataFrame, t: int, what: pl.Expr) -> str:

@@ -1,19 +1,31 @@
-"""What a formula costs: one call of its gradient, and a step of an agent, against the reward that is built in."""
+"""What a formula costs: one call of its gradient, and a step of an agent, against the reward that is built in.
+
+    python -m benchmarks.expressions        the table of docs/expressions.md
+
+A gradient is called in a compiled loop, as an agent calls it. `make bench` has the same as rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from typing import Final
 
 import cvxpy as cp
 import numba
 import numpy as np
 
 import equipoise as eq
+from benchmarks.leaderboard import table
+from benchmarks.pages import put
 from benchmarks.stepping import learning, speed
 from benchmarks.timing import best_times
+from equipoise import _threads
 from equipoise._compile import call_entry
 from equipoise.rewards import Reward, from_cvxpy
 
+PAGE: Final = Path(__file__).parents[1] / "docs" / "expressions.md"
 CALLS = 10**6
 STEPS = 3 * 10**6
 TARGET = np.full(3, 1 / 3)
@@ -50,21 +62,50 @@ def calling(reward: Reward) -> None:
     repeated(reward.kernels.gradient.address, np.full(3, 0.4), reward.params, np.empty(3), CALLS)
 
 
-def report() -> list[tuple[str, str, str]]:
-    """Rows of the table: what, measured, asked."""
-    rows = []
+def gradients() -> Iterator[tuple[str, str, str]]:
+    """One a formula: what it is, the time of a gradient, and that of the reward that is built in, if there is one."""
     for name, (built_in, expression) in FORMULAS.items():
         formula = from_cvxpy(expression, W)
         sides = [partial(calling, formula)] + ([] if built_in is None else [partial(calling, built_in)])
         own, *other = (f"{seconds / CALLS * 1e9:.0f} ns" for seconds in best_times(*sides, rounds=10))
-        beside = f"  (built in: {other[0]})" if other else ""
-        rows.append((f"a gradient of a formula, K=3: {name}", f"{own}{beside}", "< 1000 ns"))
+        yield name, own, other[0] if other else ""
+
+
+def stepped() -> tuple[float, float]:
+    """Seconds of an agent on the star with the squared distance as a formula, and with the reward that is built in."""
     model = eq.models.star(branches=3, diameter=4)
     quadratic, expression = FORMULAS["distance to a target, squared"]
     assert quadratic is not None
-    own_time, time = best_times(
+    own, other = best_times(
         partial(learning, model, from_cvxpy(expression, W), STEPS), partial(learning, model, quadratic, STEPS)
     )
+    return own, other
+
+
+def report() -> list[tuple[str, str, str]]:
+    """Rows of the table: what, measured, asked."""
+    rows = []
+    for name, own, other in gradients():
+        beside = f"  (built in: {other})" if other else ""
+        rows.append((f"a gradient of a formula, K=3: {name}", f"{own}{beside}", "< 1000 ns"))
+    own_time, time = stepped()
     what = "star, K=3, D=4, FrankWolfe, the squared distance as a formula: time over that of Quadratic"
     rows.append((what, f"{own_time / time:.2f}  ({speed(STEPS, own_time)} and {speed(STEPS, time)})", ""))
     return rows
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    head = ["a gradient, for three outcomes", "as a formula", "built in"]
+    found = table(head, [[name, own, other or "none"] for name, own, other in gradients()])
+    own, other = stepped()
+    ratio = f"{own / other:.1f}"
+    text = f"""On a machine with {_threads.cores()} cores:
+
+{found}
+On the star, an agent with the squared distance as a formula took {ratio} times as long as with `Quadratic`."""
+    put("costs", text, PAGE)
+
+
+if __name__ == "__main__":
+    main()

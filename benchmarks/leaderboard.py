@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 import equipoise as eq
-from benchmarks.peers import problems as peers
+from equipoise.studies import make_plan, read_study
+from equipoise.studies.plan import PlannedProblem, RunTask
+from equipoise.studies.spec import changed
 
 KNOWN: Final = "known model"
 BASE: Final = "Adaptive"
@@ -44,18 +47,8 @@ RIVERS: Final[dict[str, Callable[[int], eq.confidence.Confidence]]] = {
 }
 RIVER_SEEDS: Final = 100
 LUCK_SEEDS: Final = 1_000
-SCALAR: Final[dict[str, Callable[[eq.Model, int], eq.confidence.Confidence]]] = {
-    KNOWN: lambda model, _: eq.confidence.Known(model),
-    "Bernstein": lambda *_: eq.confidence.Bernstein(),
-    "L1": lambda *_: eq.confidence.L1(),
-    "L1, Laplace": lambda *_: eq.confidence.L1("laplace"),
-    "EmpiricalBernstein": lambda *_: eq.confidence.EmpiricalBernstein(),
-    "Adaptive": lambda *_: eq.confidence.Adaptive(),
-    "PosteriorSampling": lambda _, seed: eq.confidence.PosteriorSampling(seed=seed),
-    "PosteriorSampling, 3": lambda _, seed: eq.confidence.PosteriorSampling(samples=3, seed=seed),
-    "Adaptive / 10": lambda *_: eq.confidence.Scaled(eq.confidence.Adaptive(), 0.1),
-}
 SPEED_RUNS: Final = 9
+STUDY: Final = Path(__file__).parents[1] / "studies" / "leaderboard.toml"
 STAR_AT: Final = (1_000, 10_000, 100_000)
 
 Vector = NDArray[np.float64]
@@ -96,7 +89,10 @@ def half_width(x: Vector) -> float:
 
 def spread(x: Vector) -> str:
     """Mean and half-width, to whole numbers."""
-    return f"{x.mean():,.0f} ± {half_width(x):,.0f}" if x.size > 1 else f"{x.mean():,.0f}" if x.size else ""
+    if not x.size:
+        return ""
+    mean = f"{round(x.mean()):,}"  # a whole number has no minus zero
+    return f"{mean} ± {half_width(x):,.0f}" if x.size > 1 else mean
 
 
 def small(x: Vector) -> str:
@@ -104,9 +100,9 @@ def small(x: Vector) -> str:
     return f"{x.mean():.3g} ± {half_width(x):.1g}"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """In Markdown, numbers to the right."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> str:
+    """In Markdown: so many columns of names to the left, and numbers to the right."""
+    lines = [head, [*["---"] * names, *["---:"] * (len(head) - names)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -190,7 +186,7 @@ def scalar(board: Board, runs: Sequence[dict[str, Any]]) -> str:
     for problem, theirs in PEERS.items():
         for agent in ours:
             x = board.column(problem, agent, "regret", PEERS_AT) * PEERS_AT
-            rows.append([problem, f"`{agent}`", spread(x), str(x.size), own_speed(theirs, agent)])
+            rows.append([problem, f"`{agent}`", spread(x), str(x.size), own_speed(problem, agent)])
         same = [run for run in runs if run["problem"] == theirs and run["steps"] == PEERS_AT]
         for learner in dict.fromkeys(run["learner"] for run in same):
             done = [run for run in same if run["learner"] == learner and run["status"] == "done"]
@@ -208,7 +204,7 @@ letters, in an environment of their own on the same worlds (`make peers`). On a 
 standard deviation of some {luck:.0f} a run. Speeds are steps a second of one process in runs of that length, plans
 included.
 
-{table(["problem", "agent", "regret", "seeds", "steps/s"], rows)}"""
+{table(["problem", "agent", "regret", "seeds", "steps/s"], rows, names=2)}"""
 
 
 def deviation() -> float:
@@ -220,13 +216,23 @@ def deviation() -> float:
     return PEERS_AT * float(np.std([run.values[-1] for run in runs], ddof=1))
 
 
+@cache
+def short_runs() -> dict[tuple[str, str], list[tuple[PlannedProblem, RunTask]]]:
+    """The runs of the study by problem and agent, but as long as the peers', and of few seeds."""
+    plan = make_plan(changed(read_study(STUDY), PEERS_AT, SPEED_RUNS), STUDY, ready=False)
+    problems = {problem.name: problem for problem in plan.problems}
+    found: dict[tuple[str, str], list[tuple[PlannedProblem, RunTask]]] = {}
+    for run in plan.runs:
+        found.setdefault((run.problem, run.agent), []).append((problems[run.problem], run))
+    return found
+
+
 def own_speed(problem: str, agent: str) -> str:
-    """Of one of our agents, in runs as long as the peers': the median, as a run takes milliseconds."""
-    model = peers.PROBLEMS[problem]()
+    """Of one of our agents, as the study describes it: the median, as a run takes milliseconds."""
     seconds = []
-    for seed in range(SPEED_RUNS):
-        made = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=SCALAR[agent](model, seed))
-        seconds.append(eq.simulate(model, made, PEERS_AT, seed=seed, progress=False).seconds)
+    for made, run in short_runs()[problem, agent]:
+        one = run.make_agent(made.reward)
+        seconds.append(eq.simulate(made.model, one, PEERS_AT, seed=run.seed, progress=False).seconds)
     return speed(PEERS_AT, float(np.median(seconds)))
 
 

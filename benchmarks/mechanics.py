@@ -49,7 +49,7 @@ def regrets(frame: pl.DataFrame) -> str:
         by_time = {t: (regret, certified) for t, regret, certified in means.rows()}
         cells = [_cell(*by_time[t]) for t in times]
         rows.append([str(problem), str(agent), *cells])
-    return table(["problem", "told", *(f"{t:,}" for t in times)], rows)
+    return table(["problem", "told", *(f"{t:,}" for t in times)], rows, names=2)
 
 
 def _cell(regret: float, certified: float | None) -> str:

@@ -101,7 +101,8 @@ def slopes(rows: Sequence[Timing]) -> altair.ConcatChart:
             )
             .properties(width=260, height=220)
         )
-    return altair.concat(*panels, columns=2).resolve_scale(color="independent")
+    together = altair.concat(*panels, columns=2).resolve_scale(color="independent")
+    return together.configure(padding=20).configure_axis(labelSeparation=12)  # fonts of readers may be wider
 
 
 def write_figure(chart: altair.ConcatChart, name: str) -> Path:

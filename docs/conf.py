@@ -53,6 +53,7 @@ autodoc_typehints = "none"  # the types are in the sections on parameters
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
 default_role = "name"
+smartquotes_action = "qe"  # quotes and ellipses; two hyphens begin an option of a command and stay what they are
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"

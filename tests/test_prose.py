@@ -12,6 +12,7 @@ import pytest
 
 import equipoise as eq
 from benchmarks import certificates, leaderboard
+from benchmarks.peers import problems as peers
 from equipoise.models import log
 from equipoise.models._checks import SUM_TOLERANCE
 from equipoise.paper.checks import (
@@ -26,6 +27,7 @@ from equipoise.paper.markets import stall
 from equipoise.planning.evi import SWEEP_LIMIT
 from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES
 from equipoise.studies import guarantees, read_study, runner
+from equipoise.studies.plan import model_hash
 from tests.confidence import test_levels as levels
 from tests.reference.test_reference import star_regret
 
@@ -98,6 +100,19 @@ def test_what_the_regions_of_the_paper_learn_on_a_long_river():
 
 def test_what_chance_does_on_a_river():
     assert f"a standard deviation of some {round(leaderboard.deviation(), -1):.0f} a run" in page("leaderboard")
+
+
+def test_speeds_are_of_the_agents_of_the_study_on_the_worlds_of_the_peers():
+    runs = leaderboard.short_runs()
+    for problem, theirs in leaderboard.PEERS.items():
+        for agent in (leaderboard.KNOWN, *leaderboard.REGIONS):
+            assert [run.seed for _, run in runs[problem, agent]] == list(range(leaderboard.SPEED_RUNS))
+            assert {run.steps for _, run in runs[problem, agent]} == {leaderboard.PEERS_AT}
+        made, run = runs[problem, leaderboard.KNOWN][0]
+        assert model_hash(made.model) == model_hash(peers.PROBLEMS[theirs]())
+        known = run.make_agent(made.reward)
+        assert (known.tolerance, known.planner.warm_start) == (1e-4, True)
+        assert isinstance(known.confidence, eq.confidence.Known)
 
 
 # --- first contact ---

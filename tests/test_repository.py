@@ -141,6 +141,7 @@ def test_the_citation_is_of_this_version_and_of_the_paper():
     assert citation["license"] == PROJECT["license"]
     (paper,) = citation["references"]
     assert f"*{paper['title']}*" in re.sub(r"\s+", " ", text("README.md"))
+    assert paper["url"] == PROJECT["urls"]["Paper"]
     (author,) = paper["authors"]
     assert (author["given-names"], author["family-names"]) == ("Wang Chi", "Cheung")
 
@@ -150,8 +151,8 @@ def test_classifiers_are_known_and_leave_the_licence_to_its_field():
     assert not [name for name in PROJECT["classifiers"] if name.startswith("License")]
 
 
-def test_addresses_are_all_there_or_none():
+def test_addresses_of_the_project_are_all_there_or_none():
     """An address that nobody has would be worse than none; RELEASING.md says when to write them down."""
-    urls = {name.lower() for name in PROJECT.get("urls", {})}
-    assert urls == set() or urls >= WANTED_LINKS
+    urls = {name.lower() for name in PROJECT["urls"]}
+    assert urls == {"paper"} or urls >= WANTED_LINKS
     assert all(f"`{name.capitalize()}`" in text("RELEASING.md") for name in WANTED_LINKS)

@@ -108,7 +108,7 @@ def _svg(spec: dict[str, Any], theme: Theme) -> str:
         "mark": {"color": theme.agents[0]},
         "rule": {"color": theme.muted},
         "header": {"labelColor": theme.ink, "labelFontSize": theme.font_size},
-        "legend": {**usual["legend"], "columns": 2, "layout": {"bottom": {"margin": 24}}},
+        "legend": {**usual["legend"], "columns": 2, "columnPadding": 24, "layout": {"bottom": {"margin": 24}}},
         "view": {"stroke": None, "continuousWidth": 400, "continuousHeight": 240, "discreteWidth": {"step": 44}},
     }
     return base64.b64encode(FORMATS["svg"]({**spec, "config": {**usual, **changes}})).decode()

@@ -124,6 +124,7 @@ class TestProtocol:
             ([0.0, math.inf, 0.0], 0, r"outcomes, outcome 1: got inf"),
             ([0.0, 1.0], 0, r"outcomes: got shape \(2,\); 3 numbers are needed"),
             ("high", 0, "outcomes: got 'high'"),
+            ({"a": 0.0}, 0, "a vector of numbers is needed, in the order outcome_0, outcome_1, outcome_2"),
             ([0.0, 1.0, 0.0], 4, "next_state: got 4; a whole number from 0 to 3"),
             ([0.0, 1.0, 0.0], -1, "next_state: got -1"),
             ([0.0, 1.0, 0.0], 1.0, "next_state: got 1.0; a whole number"),

@@ -95,6 +95,8 @@ def wrong_in_metadata(about: Message, project: Path) -> list[str]:
 
 
 def missing_links(about: Message) -> list[str]:
-    """The addresses that a release must have, and that this wheel does not name."""
-    named = {line.partition(",")[0].strip().lower() for line in about.get_all("Project-URL", [])}
-    return sorted(WANTED_LINKS - named)
+    """The addresses of its own that a release must have, and that this wheel does not name; the paper's is not one."""
+    pairs = (line.partition(",")[::2] for line in about.get_all("Project-URL", []))
+    links = {name.strip().lower(): address.strip() for name, address in pairs}
+    paper = links.get("paper")
+    return sorted(name for name in WANTED_LINKS if not links.get(name) or links[name] == paper)

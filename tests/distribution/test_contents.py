@@ -81,3 +81,11 @@ def test_metadata_and_addresses():
     wrong = contents.wrong_in_metadata(about, ROOT / "pyproject.toml")
     assert wrong == ["Requires-Python: >=3.8", "the classifiers differ"]
     assert contents.missing_links(about) == ["changelog", "documentation"]
+
+
+def test_the_address_of_the_paper_is_no_home():
+    about = email.message_from_string(
+        "Name: equipoise\nProject-URL: Paper, https://example.org/paper\n"
+        "Project-URL: Repository, https://example.org/paper\n\nReadme."
+    )
+    assert contents.missing_links(about) == sorted(contents.WANTED_LINKS)

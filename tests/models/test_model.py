@@ -177,6 +177,15 @@ def changed(where, value, table=P2):
         ({"transitions": changed([1], []), "outcomes": changed([1], [], V2)}, "state 1: it has no actions"),
         ({"outcomes": changed([1], [], V2)}, "outcomes, state 1: got 0 entries; 1 are"),
         ({"transitions": changed([0, 1], [1.0])}, "transitions, state 0, action 1: got 1 entries; 2"),
+        (
+            {"transitions": np.full((3, 2, 2), 0.5)},
+            "action 0: got 2 entries; 3 are needed.*: transitions.state..",
+        ),
+        (
+            {"transitions": np.full((2, 2), 0.5)},
+            "state 0, action 0: got 0.5; a vector .*: transitions.state",
+        ),
+        ({"outcomes": [[0.5, 0.5], [0.5]]}, "outcomes, state 0, action 0: got 0.5; .* also where there is only one"),
         ({"transitions": changed([0, 1], [0, 0])}, "state 0, action 1: it leads nowhere"),
         ({"transitions": changed([0, 1], "no")}, "transitions, state 0, action 1: .* a vector of numbers"),
         ({"transitions": changed([0, 1], [[1, 0]])}, r"state 0, action 1: got an array of shape \(1, 2\)"),

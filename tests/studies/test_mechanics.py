@@ -264,6 +264,11 @@ WRONG = {
         '"department"',
         "problems[1].world.kind: 'department' is a system whose mechanics are known; write { mechanics =",
     ),
+    "a file as a kind": (
+        '{ kind = "star", branches = 2, diameter = 2 }',
+        '"mine.npz"',
+        "problems[1].world.kind: 'mine.npz' is the name of a file; write { file = \"mine.npz\" }",
+    ),
     "unknown parameter": (
         "capacity = 5",
         "capcity = 5",

@@ -507,7 +507,10 @@ class Agent(Component, abc.ABC):
         try:
             vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
         except (TypeError, ValueError, OverflowError):
-            raise ProtocolError(f"outcomes: got {outcomes!r}; a vector of numbers is needed") from None
+            names = ", ".join(self.space.outcome_names())
+            raise ProtocolError(
+                f"outcomes: got {outcomes!r}; a vector of numbers is needed, in the order {names}"
+            ) from None
         if vector.shape != (self.space.n_outcomes,):
             raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")
         wrong = np.flatnonzero(~((vector >= 0) & (vector <= 1)))

@@ -29,16 +29,18 @@ def paper(
             help="Which to run, by name.", metavar="NAME", show_default="all", autocompletion=completing.statements
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less of each: all in under three minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Less of each: all in under three minutes.", metavar="")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes.", metavar="N", show_default="one a core", min=1)] = None,
     out: Annotated[Path, typer.Option(help="The page to write.", metavar="FILE")] = Path("paper.html"),
     markdown: Annotated[
         Path | None, typer.Option(help="Write a table for documentation too.", metavar="FILE", show_default=False)
     ] = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Print every finding, not the one nearest to its bound.")
+        bool, typer.Option("--details", help="Print every finding, not the one nearest to its bound.", metavar="")
     ] = False,
-    show: Annotated[bool, typer.Option("--list", help="Print the names and leave.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print the names and leave.", metavar="")] = False,
 ) -> None:
     """Run the statements of the paper, and say whether they hold.
 

@@ -36,7 +36,7 @@ NeededReward = Annotated[
         "--reward", help="A reward: its name, or a TOML table.", metavar="REWARD", autocompletion=completing.rewards
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.", metavar="")]  # flags take no word
 
 
 def notation(text: str, where: str) -> Any:

@@ -43,16 +43,23 @@ def checked_list(x: Any, name: str, size: int | None = None, per: str = "") -> l
     return entries
 
 
-def checked_numbers(x: Any, name: str, size: int | None = None, per: str = "") -> NDArray[np.float64]:
-    """Return a vector of numbers, of the given length and not yet checked for their range."""
+def checked_numbers(
+    x: Any, name: str, size: int | None = None, per: str = "", meaning: str = ""
+) -> NDArray[np.float64]:
+    """Return a vector of numbers, of the given length and not yet checked for their range.
+
+    What the vector means is said where its shape is wrong.
+    """
+    said = f": {meaning}" if meaning else ""
     try:
         vector = np.array(x, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{name}: got {x!r}; a vector of numbers is needed") from None
+        raise ModelError(f"{name}: got {x!r}; a vector of numbers is needed{said}") from None
     if vector.ndim != 1:
-        raise ModelError(f"{name}: got an array of shape {vector.shape}; a vector of numbers is needed")
+        got = f"an array of shape {vector.shape}" if vector.ndim else f"{vector.item()}"
+        raise ModelError(f"{name}: got {got}; a vector of numbers is needed{said}")
     if size is not None and vector.size != size:
-        raise ModelError(f"{name}: got {vector.size} entries; {size} are needed, one for each {per}")
+        raise ModelError(f"{name}: got {vector.size} entries; {size} are needed, one for each {per}{said}")
     return vector
 
 

@@ -5,7 +5,7 @@ Here the shapes are checked, with messages that name the place in what was given
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,29 +18,33 @@ from equipoise.models.branches import Branches, check_actions
 from equipoise.models.labels import Labels
 from equipoise.models.space import pairs_of
 
+_TRANSITIONS: Final = "transitions[state][action] are the probabilities of the next states"
+_OUTCOMES: Final = "outcomes[state][action] are the means of the outcomes, also where there is only one"
+
 
 def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
     """Read distributions and means, one of each an action of a state."""
     states = checked_list(transitions, "transitions")
     S = len(states)
-    mean_lists = checked_list(outcomes, "outcomes", S, "state")
     counts: list[int] = []
     nexts: list[Index] = []
     chances: list[Vector] = []
     means: list[Vector] = []
     K: int | None = None
-    for s in range(S):
+    for s in range(S):  # before the outcomes, so that those are not blamed for axes in another order
         rows = checked_list(states[s], f"transitions, {labels.name_state(s)}")
-        values = checked_list(mean_lists[s], f"outcomes, {labels.name_state(s)}", len(rows), "action")
         counts.append(len(rows))
-        for a, (row, value) in enumerate(zip(rows, values, strict=True)):
-            where = labels.name_pair(s, a)
-            distribution = checked_numbers(row, f"transitions, {where}", S, "state")
-            mean = checked_numbers(value, f"outcomes, {where}", K, "outcome")
-            K = mean.size
+        for a, row in enumerate(rows):
+            where = f"transitions, {labels.name_pair(s, a)}"
+            distribution = checked_numbers(row, where, S, "state", meaning=_TRANSITIONS)
             reached = np.flatnonzero(distribution)
             nexts.append(reached.astype(np.int64))
             chances.append(distribution[reached])
+    for s, one in enumerate(checked_list(outcomes, "outcomes", S, "state")):
+        for a, value in enumerate(checked_list(one, f"outcomes, {labels.name_state(s)}", counts[s], "action")):
+            where = f"outcomes, {labels.name_pair(s, a)}"
+            mean = checked_numbers(value, where, K, "outcome", meaning=_OUTCOMES)
+            K = mean.size
             means.append(mean)
     P = len(means)
     sizes = [entry.size for entry in nexts]

@@ -120,14 +120,16 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     elif MECHANICS in description:
         model = _from_mechanics(description, where)
     else:
-        _hint_mechanics(description, where)
+        _hint_other_kinds(description, where)
         model = made(description, Model, where, Context().reading())
     return model.visits() if visits else model
 
 
-def _hint_mechanics(description: Mapping[str, Any], where: str) -> None:
-    """Refuse the name of a system that is no table, with how it is written."""
+def _hint_other_kinds(description: Mapping[str, Any], where: str) -> None:
+    """Refuse the name of a file, or of a system that is no table, with how it is written."""
     kind = description.get("kind")
+    if isinstance(kind, str) and kind.endswith(".npz"):
+        raise StudyError(f'{where}.kind: {kind!r} is the name of a file; write {{ file = "{kind}" }}')
     if isinstance(kind, str) and kind in systems() and kind not in worlds():
         raise StudyError(
             f'{where}.kind: {kind!r} is a system whose mechanics are known; write {{ {MECHANICS} = "{kind}" }}'
