@@ -141,7 +141,9 @@ def filled(frame: tuple, rng: np.random.Generator) -> list:
     """The same tuple with other numbers in it; a writable array in each place."""
     values = []
     for value in frame:
-        if isinstance(value, tuple):
+        if value is None:
+            values.append(None)  # what a confidence is not given
+        elif isinstance(value, tuple):
             values.append(type(value)(*filled(value, rng)))
         elif isinstance(value, np.ndarray) and value.dtype == POOL:
             values.append(np.array([tuple(rng.integers(1, 99, len(POOL)))], dtype=POOL))

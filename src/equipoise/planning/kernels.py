@@ -326,11 +326,14 @@ def _begin(laws, first_pair, region, reward, u, policy, work):
     for s in range(u.shape[0]):
         work.order[s] = s
     if laws is None:
-        if _all_zero(u):
+        highest = -np.inf
+        for s in range(u.shape[0]):
+            highest = max(highest, u[s])
+        if highest == 0.0 and _all_zero(u):
             _first_sweep(first_pair, reward, policy, work)
             return
         for pair in range(reward.shape[0]):
-            work.ceiling[pair] = np.inf
+            work.ceiling[pair] = reward[pair] + highest  # whatever follows
     sweep(laws, first_pair, region, reward, u, policy, work, 0.0)
 
 
