@@ -105,7 +105,7 @@ def test_what_chance_does_on_a_river():
 def test_speeds_are_of_the_agents_of_the_study_on_the_worlds_of_the_peers():
     runs = leaderboard.short_runs()
     for problem, theirs in leaderboard.PEERS.items():
-        for agent in (leaderboard.KNOWN, *leaderboard.REGIONS):
+        for agent in (leaderboard.KNOWN, *leaderboard.REGIONS, leaderboard.FIRST):
             assert [run.seed for _, run in runs[problem, agent]] == list(range(leaderboard.SPEED_RUNS))
             assert {run.steps for _, run in runs[problem, agent]} == {leaderboard.PEERS_AT}
         made, run = runs[problem, leaderboard.KNOWN][0]
