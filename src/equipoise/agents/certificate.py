@@ -54,8 +54,8 @@ class Certificate:
         The names of the outcomes.
     slack : polars.DataFrame
         Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome,
-        "transitions", or the name of a law), `visits` of the pair or of the law, and `adds`, what it adds to the bound
-        under the present regions.
+        "transitions", the name of a law, or "outcomes never seen" where outcomes are nearly all zero), `visits` of the
+        pair or of the law, and `adds`, what it adds to the bound under the present regions.
     loose : float
         0, unless the sweeps of its plan ran out before the tolerance was reached: the bound holds all the same, and may
         be larger than what the regions prove by as much.
