@@ -40,7 +40,7 @@ WAYS: Final = {
 
 
 @kernel
-def _value(first, successor, probability, scores, pair, u):  # type: ignore[no-untyped-def]
+def _value(first, successor, probability, scores, pair, u):
     total = scores[pair]
     for i in range(first[pair], first[pair + 1]):
         total += probability[i] * u[successor[i]]
@@ -48,7 +48,7 @@ def _value(first, successor, probability, scores, pair, u):  # type: ignore[no-u
 
 
 @kernel
-def iterate(way, first_pair, first, successor, probability, scores, u, after, policy, limit):  # type: ignore[no-untyped-def]
+def iterate(way, first_pair, first, successor, probability, scores, u, after, policy, limit):
     """Greedy sweeps until the span is within the tolerance, or 0 if it never is."""
     n_states = u.shape[0]
     for count in range(1, limit + 1):

@@ -1,6 +1,9 @@
-"""The leaderboard as a page: the results of studies/leaderboard.toml, and of the peers' race if there are any.
+"""The leaderboard as a page: the results of studies/leaderboard.toml, and of the peers' race.
 
     python -m benchmarks.leaderboard out/leaderboard out/peers.json docs/leaderboard.md
+
+The race takes long, and nothing of ours changes it: if there are no results of it, the peers' rows stay as they
+are on the page.
 
 Regret is opt - g(average outcomes); times T it is in units of reward. Means are over seeds, and what follows ± is the
 half-width of a 95 % interval (Student's). A ratio is one of means, and is left out where the mean below the line is not
@@ -11,7 +14,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 import equipoise as eq
+from benchmarks.peers.__main__ import PACKAGE, VERSION
 from equipoise.studies import make_plan, read_study
 from equipoise.studies.plan import PlannedProblem, RunTask
 from equipoise.studies.spec import changed
@@ -38,6 +42,7 @@ TOLERANCES: Final = ("Adaptive, ε = .1/√τ", "Adaptive, ε = 1/τ", "Adaptive
 RESTARTING: Final = ("worst user", "knapsack")  # whose oracle starts anew again and again
 PEERS: Final = {"river 6": "riverswim-6", "river 20": "riverswim-20", "river 50": "riverswim-50", "random": "garnet-10"}
 PEERS_AT: Final = 100_000
+SCALAR: Final = "## Scalar problems, and peers"
 STAR: Final = (
     eq.confidence.Bernstein(), eq.confidence.L1(), eq.confidence.L1("laplace"), eq.confidence.EmpiricalBernstein(),
     eq.confidence.Adaptive(), eq.confidence.PosteriorSampling(), eq.confidence.Scaled(eq.confidence.Adaptive(), 0.1),
@@ -182,27 +187,43 @@ Rewards that are not smooth: `{FIRST}` keeps the counts when the oracle restarts
 {grid(RESTARTING, [FIRST], lambda problem, agent: board.ratio(problem, agent, BASE))}"""
 
 
-def scalar(board: Board, runs: Sequence[dict[str, Any]]) -> str:
+def peers_of(runs: Sequence[dict[str, Any]], problem: str) -> list[list[str]]:
+    """The peers' rows of a problem, from the results of their race."""
+    rows = []
+    same = [run for run in runs if run["problem"] == PEERS[problem] and run["steps"] == PEERS_AT]
+    for learner in dict.fromkeys(run["learner"] for run in same):
+        done = [run for run in same if run["learner"] == learner and run["status"] == "done"]
+        if done:
+            x = np.array([run["regret"][-1] for run in done])
+            steps = sum(run["steps_done"] for run in done)
+            seconds = sum(run["cpu_seconds"] for run in done)
+            rows.append([problem, learner, spread(x), str(x.size), speed(steps, seconds)])
+    return rows
+
+
+def peers_on(text: str) -> dict[str, list[list[str]]]:
+    """The peers' rows as they stand on the page, by problem: those whose agent is not written as code."""
+    found: dict[str, list[list[str]]] = {}
+    for line in text.partition(SCALAR)[2].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] in PEERS and not cells[1].startswith("`"):
+            found.setdefault(cells[0], []).append(cells)
+    return found
+
+
+def scalar(board: Board, peers: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """One outcome: ours and the peers'."""
     ours = [KNOWN, *REGIONS, FIRST]
-    rows = []
-    for problem, theirs in PEERS.items():
+    rows: list[Sequence[str]] = []
+    for problem in PEERS:
         for agent in ours:
             x = board.column(problem, agent, "regret", PEERS_AT) * PEERS_AT
             rows.append([problem, f"`{agent}`", spread(x), str(x.size), own_speed(problem, agent)])
-        same = [run for run in runs if run["problem"] == theirs and run["steps"] == PEERS_AT]
-        for learner in dict.fromkeys(run["learner"] for run in same):
-            done = [run for run in same if run["learner"] == learner and run["status"] == "done"]
-            if done:
-                x = np.array([run["regret"][-1] for run in done])
-                steps = sum(run["steps_done"] for run in done)
-                seconds = sum(run["cpu_seconds"] for run in done)
-                rows.append([problem, learner, spread(x), str(x.size), speed(steps, seconds)])
+        rows += peers.get(problem, [])
     luck = round(deviation(), -1)
-    peer = runs[0]["peer"] if runs else "no peers were run"
-    return f"""## Scalar problems, and peers
+    return f"""{SCALAR}
 
-Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {peer} in plain
+Regret in units of reward after {PEERS_AT:,} steps: ours in `code`, the learners of {PACKAGE} {VERSION} in plain
 letters, in an environment of their own on the same worlds (`make peers`). On a river the best policy itself has a
 standard deviation of some {luck:.0f} a run. Speeds are steps a second of one process in runs of that length, plans
 included.
@@ -281,7 +302,7 @@ def speed(steps: int, seconds: float) -> str:
     return f"{steps / seconds:,.0f}"
 
 
-def page(board: Board, runs: Sequence[dict[str, Any]]) -> str:
+def page(board: Board, peers: Mapping[str, Sequence[Sequence[str]]]) -> str:
     """All of it."""
     parts = [
         regions(board),
@@ -290,7 +311,7 @@ def page(board: Board, runs: Sequence[dict[str, Any]]) -> str:
         restarts(board),
         star(),
         rivers(),
-        scalar(board, runs),
+        scalar(board, peers),
     ]
     return f"""# Leaderboard
 
@@ -304,8 +325,12 @@ guarantee; all others hold the truth with probability 0.95.
 
 def main() -> None:
     folder, race, target = map(Path, sys.argv[1:4])
-    runs = json.loads(race.read_text())["runs"] if race.exists() else []
-    target.write_text(page(Board(eq.load_results(folder)), runs))
+    if race.exists():
+        runs = json.loads(race.read_text())["runs"]
+        peers = {problem: peers_of(runs, problem) for problem in PEERS}
+    else:
+        peers = peers_on(target.read_text(encoding="utf-8"))
+    target.write_text(page(Board(eq.load_results(folder)), peers), encoding="utf-8")
 
 
 if __name__ == "__main__":

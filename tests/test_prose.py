@@ -115,6 +115,15 @@ def test_speeds_are_of_the_agents_of_the_study_on_the_worlds_of_the_peers():
         assert isinstance(known.confidence, eq.confidence.Known)
 
 
+def test_rows_of_peers_are_kept_when_they_are_not_run_again():
+    text = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    kept = leaderboard.peers_on(text)
+    assert set(kept) == set(leaderboard.PEERS)
+    written = {f"| {' | '.join(cells)} |" for rows in kept.values() for cells in rows}
+    table = text.partition(leaderboard.SCALAR)[2].splitlines()
+    assert written == {line for line in table if line.startswith("| r") and "`" not in line}
+
+
 # --- first contact ---
 
 
