@@ -218,10 +218,10 @@ for row in certificate.slack.head(3).iter_rows(named=True):
 ```
 
 ```text
-achieved 0.5602, lost at most 0.0165
-(0, 0, 0), serve user 2: transitions, 2,041 visits, adds 0.0019
-(0, 0, 0), serve user 2: rate of user 2, 2,041 visits, adds 0.0012
-(1, 1, 0), serve user 1: transitions, 15,300 visits, adds 0.0011
+achieved 0.5603, lost at most 0.0163
+(0, 1, 1), serve user 1: transitions, 1,839 visits, adds 0.0013
+(0, 0, 0), serve user 0: transitions, 6,502 visits, adds 0.0011
+(1, 1, 0), serve user 1: transitions, 15,556 visits, adds 0.0011
 ```
 
 A certificate bounds what *any* policy could reach in the long run (`best_possible`), and so what is lost at most by
