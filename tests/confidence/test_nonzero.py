@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,19 +14,22 @@ import equipoise as eq
 from equipoise._compile import kernel
 from equipoise._files import read_saved, write_npz
 from equipoise.confidence import Adaptive, Bernstein, EmpiricalBernstein
-from equipoise.confidence.counts import no_counts
+from equipoise.confidence.counts import Counts, no_counts
 from equipoise.confidence.elementwise import Elementwise, interval_entry
 from equipoise.confidence.fill import region_of
+from equipoise.confidence.frame import confidence_entry
+from equipoise.confidence.law_counts import nothing_counted
 from equipoise.confidence.nonzero import (
+    OTHERS,
     NonzeroBounds,
     NonzeroSums,
     add_nonzero,
     arrays_of,
     listed_places,
     more_room,
-    no_bounds,
     no_sums,
     outcomes_are_full,
+    sums_fit,
 )
 from equipoise.errors import FileError, ModelError, ParameterError
 from equipoise.planning.believed_rows import believed_rows
@@ -68,18 +70,21 @@ def spaces(model: eq.Model) -> tuple[eq.Space, eq.Space]:
     return model.space, eq.Space(n_actions, model.n_outcomes, model.start, sparse_outcomes=True)
 
 
+NOTHING = np.zeros(1000, dtype=np.bool_)  # is told
+
+
 @kernel
 def add(sums, pair, outcome):
     if outcomes_are_full(sums):
         return False
-    add_nonzero(sums, pair, outcome)
+    add_nonzero(sums, NOTHING, pair, outcome)
     return True
 
 
 def dense_sums(sums: NonzeroSums) -> tuple[np.ndarray, np.ndarray]:
     """As arrays of pairs by outcomes."""
     pair, place = listed_places(sums, np.arange(sums.block_first.size))
-    totals, squares = (np.zeros((sums.block_first.size, int(sums.shape["outcomes"][0]))) for _ in range(2))
+    totals, squares = (np.zeros((sums.block_first.size, int(sums.pool["outcomes"][0]))) for _ in range(2))
     totals[pair, sums.pool_outcome[place]] = sums.pool_sum[place]
     squares[pair, sums.pool_outcome[place]] = sums.pool_square[place]
     return totals, squares
@@ -88,7 +93,7 @@ def dense_sums(sums: NonzeroSums) -> tuple[np.ndarray, np.ndarray]:
 def dense_bounds(sums: NonzeroSums, bounds: NonzeroBounds) -> tuple[np.ndarray, np.ndarray]:
     """As arrays of pairs by outcomes."""
     pair, place = listed_places(sums, np.arange(sums.block_first.size))
-    shape = (sums.block_first.size, int(sums.shape["outcomes"][0]))
+    shape = (sums.block_first.size, int(sums.pool["outcomes"][0]))
     low, high = (np.repeat(part[:, None], shape[1], axis=1) for part in (bounds.rest_lo, bounds.rest_hi))
     low[pair, sums.pool_outcome[place]] = bounds.lo[place]
     high[pair, sums.pool_outcome[place]] = bounds.hi[place]
@@ -143,7 +148,7 @@ def test_a_step_in_which_everything_is_seen_has_room():
 # -- bounding --------------------------------------------------------------------------------------------------------
 
 
-def counted(steps) -> Iterator[object]:
+def counted(steps) -> tuple[Counts, Counts]:
     """The same observations, in arrays and by what was seen."""
     apart = no_counts(3, 0, no_sums(3, 5))
     arrays = no_counts(3, 5)
@@ -275,16 +280,16 @@ def test_intervals_list_what_was_seen_and_the_others_in_one_row():
     log = eq.simulate(model, rule, 500, seed=1, trace=True).trace
     dense, listed = (eq.confidence.intervals(space, log) for space in spaces(model))
     key = ["state", "action", "what"]
-    seen = listed.filter(listed["what"] != "every other outcome")
+    seen = listed.filter(listed["what"] != OTHERS)
     both = seen.join(dense, on=key, how="inner", suffix="_dense")
     assert both.height == seen.height
     for name in ("estimate", "low", "high"):
         assert both[name].to_list() == pytest.approx(both[f"{name}_dense"].to_list(), nan_ok=True, abs=0)
     unseen = dense.join(seen, on=key, how="anti").join(
-        listed.filter(listed["what"] == "every other outcome"), on=key[:2], suffix="_listed"
+        listed.filter(listed["what"] == OTHERS), on=key[:2], suffix="_listed"
     )
     assert unseen["high"].to_list() == unseen["high_listed"].to_list()
-    assert listed.filter(listed["what"] == "every other outcome").height == model.n_pairs
+    assert listed.filter(listed["what"] == OTHERS).height == model.n_pairs
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -319,11 +324,12 @@ def test_it_goes_on_from_a_file_and_from_a_copy(tmp_path):
         ("block_first", lambda array: array.__setitem__(0, -1)),
         ("block_first", lambda array: array.__setitem__(slice(None), 0)),
         ("block_used", lambda array: array.__iadd__(K)),
+        ("block_room", lambda array: array.__imul__(2)),
         ("pool_sum", lambda array: array.__imul__(1e9)),
         ("pool_sum", lambda array: array.__imul__(np.nan)),
         ("pool_square", lambda array: array.__imul__(-1.0)),
-        ("shape", lambda array: array.__setitem__(0, 10**6)),
-        ("shape", lambda array: array.__setitem__(1, 2 * K)),
+        ("end", lambda array: array.__setitem__(0, 10**6)),
+        ("end", lambda array: array.__setitem__(1, 2 * K)),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, name, damage):
@@ -334,6 +340,16 @@ def test_a_damaged_file_is_refused(tmp_path, name, damage):
     write_npz(path, arrays, content.header, "agent", 3)
     with pytest.raises(FileError, match="do not fit together"):
         eq.TocUCRL2.load(path)
+
+
+@pytest.mark.parametrize(("room", "apart"), [(3, True), (4, False)])
+def test_blocks_that_share_a_place_are_refused(room, apart):
+    """The second begins at place 3: the first may have three places, and one more outcome of it must not get there."""
+    fresh, sums = no_sums(2, 4), no_sums(2, 4)
+    sums.block_first[:], sums.block_used[:], sums.block_capacity[:] = [0, 3], [1, 1], [room, 1]
+    sums.pool["used"] = 4
+    sums.pool_outcome[[0, 3]], sums.pool_sum[[0, 3]], sums.pool_square[[0, 3]] = 1, 0.5, 0.25
+    assert sums_fit(sums, fresh, np.zeros(2, dtype=np.bool_), np.array([1, 1])) is apart
 
 
 def test_a_file_without_its_sums_is_refused(tmp_path):
@@ -395,6 +411,96 @@ def test_a_hundred_million_means_take_no_memory_that_is_not_used():
     assert agent.machine.counts.nonzero.block_used.sum() == 10
 
 
-def test_bounds_have_a_place_for_every_place_of_the_pool():
-    sums = no_sums(3, 7)
-    assert no_bounds(sums).lo.shape == sums.pool_outcome.shape
+def test_a_log_that_fills_the_pool_leaves_room_for_its_bounds():
+    """And the pool of successors, which it does not fill, stays as it is."""
+    model = world(few=8)
+    rule = eq.agents.baselines.StationaryAgent(model.space, REWARDS[0])
+    log = eq.simulate(model, rule, 2000, seed=1, trace=True).trace
+    agents = [eq.TocUCRL2(space, REWARDS[0], confidence=Adaptive()) for space in spaces(model)]
+    room = agents[1].machine.counts.nonzero.pool_outcome.size
+    for agent in agents:
+        agent.absorb(log)
+    counts, region = agents[1].machine.counts, agents[1].machine.region
+    assert counts.nonzero.pool_outcome.size > 2 * room
+    assert region.nonzero.lo.size == region.nonzero.hi.size == counts.nonzero.pool_outcome.size
+    assert counts.pool_state.size == agents[0].machine.counts.pool_state.size
+    for agent in agents:
+        eq.simulate(model, agent, 500, seed=2)
+    assert agents[0].gain == pytest.approx(agents[1].gain, abs=1e-12)
+    assert np.array_equal(agents[0].visits, agents[1].visits)
+
+
+def test_pairs_whose_means_are_told_need_no_array():
+    """Three of eighteen are told: the same steps, bounds and certificates, and nothing of these pairs is counted."""
+    base = world("none")
+    told = [0, 7, 16]
+    known = {(pair // 3, pair % 3): base.means[pair] for pair in told}
+    n_actions = base.space.n_actions
+    dense, listed = (eq.Space(n_actions, K, base.start, known, sparse_outcomes=sparse) for sparse in (False, True))
+    model = eq.Model.from_sparse(base.first_pair, base.transitions(), base.means, noise="none", known=list(known))
+    assert dense == listed == model.space
+    agents = [eq.TocUCRL2(space, REWARDS[0], confidence=Adaptive()) for space in (dense, listed)]
+    runs = [eq.simulate(model, agent, 3000, seed=3) for agent in agents]
+    assert np.array_equal(runs[0].outcomes, runs[1].outcomes)
+    assert agents[0].gain == pytest.approx(agents[1].gain, abs=1e-12)
+    counts = agents[1].machine.counts
+    assert counts.sums.shape == (18, 0)
+    low, high = dense_bounds(counts.nonzero, agents[1].machine.region.nonzero)
+    assert np.array_equal(low[told], base.means[told])
+    assert np.array_equal(high[told], base.means[told])
+    one, two = (agent.certificate(effort=2) for agent in agents)
+    assert one.best_possible == pytest.approx(two.best_possible, abs=1e-9)
+    assert one.slack["adds"].sum() == pytest.approx(two.slack["adds"].sum(), rel=1e-6)
+    tables = [eq.confidence.intervals(space, traced(model)) for space in (dense, listed)]
+    named = [table.filter(table["what"] == "outcome_3").sort("state", "action") for table in tables]
+    both = named[1].join(named[0], on=["state", "action"], suffix="_dense")
+    assert both.height == named[1].height > 0
+    assert both["low"].to_list() == both["low_dense"].to_list()
+
+
+def traced(model: eq.Model):
+    rule = eq.agents.baselines.StationaryAgent(model.space, REWARDS[0])
+    return eq.simulate(model, rule, 500, seed=1, trace=True).trace
+
+
+def test_what_was_told_is_kept_in_files_and_looked_at(tmp_path):
+    base = world("none")
+    space = eq.Space(base.space.n_actions, K, base.start, {(0, 0): base.means[0]}, sparse_outcomes=True)
+    agent = eq.TocUCRL2(space, REWARDS[0], confidence=Adaptive())
+    place = base.world(seed=1)
+    for _ in range(300):
+        agent.observe(*place.step(agent.act(place.state)))
+    path = tmp_path / "agent.npz"
+    agent.save(path)
+    assert eq.TocUCRL2.load(path).certificate().best_possible == agent.certificate().best_possible
+    content = read_saved(path, {"agent": 3})
+    arrays = {key: part.copy() for key, part in content.arrays.items()}
+    arrays["memory.outcomes.pool_sum"][0] *= 0.5  # a mean that was told
+    write_npz(path, arrays, content.header, "agent", 3)
+    with pytest.raises(FileError, match="do not fit together"):
+        eq.TocUCRL2.load(path)
+
+
+class Vacuous(AtLeastATenth):
+    """Its rule, but regions that it fills itself: they say nothing."""
+
+    kernel = confidence_entry(
+        lambda frame: None,  # never called: it is only looked at
+    )
+
+
+def test_a_subclass_that_fills_its_regions_itself_keeps_arrays():
+    assert AtLeastATenth().is_its_rule
+    assert not Vacuous().is_its_rule
+    space = eq.Space([2, 1], 5, sparse_outcomes=True)
+    assert nothing_counted(space, Vacuous()).nonzero is None
+    assert nothing_counted(space, AtLeastATenth()).nonzero is not None
+
+
+def test_an_array_that_would_be_too_large_is_refused_with_what_does_without(monkeypatch):
+    monkeypatch.setattr(eq.models.rows, "_LARGE", 0)
+    monkeypatch.setattr(eq.models.rows, "_MOST", 1000)
+    space = eq.Space([2] * 20, 50, sparse_outcomes=True)
+    with pytest.raises(ParameterError, match=r"L1.*too large here.*Adaptive\(\).*sparse_outcomes=True"):
+        eq.TocUCRL2(space, eq.rewards.Quadratic([0.1] * 50), confidence=eq.confidence.L1())
+    eq.TocUCRL2(space, eq.rewards.Quadratic([0.1] * 50), confidence=Adaptive()).act(0)

@@ -67,7 +67,9 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
     if reason == POOL_FULL:
         return machine._replace(counts=enlarged(machine.counts))
     if reason == OUTCOMES_FULL:
-        return _with_more_outcomes(machine)
+        sums = machine.counts.nonzero
+        assert sums is not None
+        return with_room(machine._replace(counts=machine.counts._replace(nonzero=more_room(sums))))
     if reason == RECORDS_FULL:
         return machine._replace(records=machine.records.enlarged())
     if reason == PAUSED:
@@ -81,14 +83,18 @@ def attended(agent: TocUCRL2, reason: int) -> Machine:
     return machine._replace(region=larger)
 
 
-def _with_more_outcomes(machine: Machine) -> Machine:
-    """Room for more outcomes that are other than zero, and for their bounds, which stay as they are."""
+def with_room(machine: Machine) -> Machine:
+    """The same arrays, with a place in the region for the bounds of every outcome in a pool that was made larger.
+
+    Parameters
+    ----------
+    machine : Machine
+        Those of an agent; the bounds that there are stay as they are.
+    """
     sums, bounds = machine.counts.nonzero, machine.region.nonzero
-    assert sums is not None
-    assert bounds is not None
-    larger = more_room(sums)
-    region = machine.region._replace(nonzero=more_bounds(bounds, larger))
-    return machine._replace(counts=machine.counts._replace(nonzero=larger), region=region)
+    if sums is None or bounds is None:
+        return machine
+    return machine._replace(region=machine.region._replace(nonzero=more_bounds(bounds, sums)))
 
 
 def _sweep_on(machine: Machine, rules: Rules) -> None:

@@ -19,7 +19,7 @@ from equipoise.agents.memory import Memory, as_plain, as_record
 from equipoise.agents.proof import Proof, no_proof
 from equipoise.agents.restoring import array_in, require
 from equipoise.confidence.counts import Counts
-from equipoise.confidence.law_counts import no_law_counts
+from equipoise.confidence.law_counts import no_law_counts, nothing_counted
 from equipoise.confidence.nonzero import NonzeroSums, sums_fit
 from equipoise.models.space import Space
 
@@ -150,7 +150,7 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
         and _visits_fit(space, visits, since + kept.absorbed)
         and np.all((counts.sums >= 0) & (counts.sums <= visits[:, None]))
         and np.all((counts.squares >= 0) & (counts.squares <= visits[:, None]))
-        and (counts.nonzero is None or sums_fit(counts.nonzero, space.n_outcomes, visits))
+        and (counts.nonzero is None or _sums_fit(agent, counts.nonzero, visits))
         and np.all((counts.latest >= 0) & (counts.latest <= visits))
         and np.all((memory.total >= 0) & (memory.total <= steps))
         and clock["learning"] == agent.confidence.learning
@@ -168,6 +168,11 @@ def _fits_together(agent: TocUCRL2, kept: Kept) -> bool:
         and np.all(np.isfinite(kept.proof.theta))
         and 0 <= kept.proof.time[0] <= clock["time"]
     )
+
+
+def _sums_fit(agent: TocUCRL2, sums: NonzeroSums, visits: NDArray[np.int64]) -> bool:
+    fresh = nothing_counted(agent.space, agent.confidence).nonzero
+    return fresh is not None and sums_fit(sums, fresh, agent.space.known_mask, visits)
 
 
 def _visits_fit(space: Space, visits: NDArray[np.int64], observed: int) -> bool:

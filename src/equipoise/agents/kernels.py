@@ -153,7 +153,7 @@ def step(machine, rules, frame, t, local, pair, next_state, case):
         sum_outcome(rules.laws, rules.told, counts.nonzero, counts, pair, k, outcome[k])
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
-    add_nonzero(counts.nonzero, pair, outcome)
+    add_nonzero(counts.nonzero, rules.known_mask, pair, outcome)
     count_step(rules.laws, counts, pair, outcome, next_state, case)
     return move_theta(memory, rules, frame, t, local)
 

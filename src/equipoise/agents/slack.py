@@ -24,7 +24,7 @@ import numpy as np
 from equipoise._types import Index, Vector
 from equipoise.confidence.counts import Counts
 from equipoise.confidence.law_counts import units_of
-from equipoise.confidence.nonzero import NonzeroBounds, NonzeroSums, listed_places
+from equipoise.confidence.nonzero import OTHERS, NonzeroBounds, NonzeroSums, listed_places
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
 from equipoise.models.laws.flow import flow
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _ROUNDING: Final = 1e-12  # less than that is not listed
 _TRANSITIONS: Final = "transitions"
-_OTHERS: Final = "outcomes never seen"
 _POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
@@ -104,7 +103,7 @@ def _of_nonzero(
     price, pairs, share = -belief.theta, belief.response.pairs, belief.response.share
     row, place = listed_places(sums, pairs)
     outcome, lo, hi = sums.pool_outcome[place], bounds.lo[place], bounds.hi[place]
-    mean = np.clip(sums.pool_sum[place] / visits[row], lo, hi)  # what is listed was seen
+    mean = np.clip(sums.pool_sum[place] / np.maximum(visits, 1)[row], lo, hi)  # listed is what was seen or told
     of_listed = share[row] * price[outcome] * (np.where(price[outcome] > 0.0, hi, lo) - mean)
     gains, losses = np.maximum(price, 0.0), np.minimum(price, 0.0)
     up = gains.sum() - np.bincount(row, gains[outcome], pairs.size)
@@ -112,7 +111,7 @@ def _of_nonzero(
     low, high = bounds.rest_lo[pairs], bounds.rest_hi[pairs]
     middle = np.where(visits > 0, low, 0.5 * (low + high))  # zero was seen, which is not above their lower bound
     of_others = share * (up * (high - middle) + down * (low - middle))
-    names = [*space.outcome_names(), _OTHERS, _TRANSITIONS]
+    names = [*space.outcome_names(), OTHERS, _TRANSITIONS]
     states = np.concatenate([row, np.arange(pairs.size), np.arange(pairs.size)])
     sources = np.concatenate([outcome, np.repeat([len(names) - 2, len(names) - 1], pairs.size)])
     adds = np.concatenate([of_listed, of_others, of_transitions])

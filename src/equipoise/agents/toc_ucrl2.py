@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from equipoise._compile import once
 from equipoise._numbers import real
-from equipoise.agents.attending import attended
+from equipoise.agents.attending import attended, with_room
 from equipoise.agents.base import Agent, check_kind
 from equipoise.agents.bounding import largest_value
 from equipoise.agents.certificate import Certificate, certificate_of
@@ -380,7 +380,7 @@ class TocUCRL2(Agent):
             )
         counts, rows, _ = absorbed(self._machine.counts, log, self.space)
         check(counts)
-        self._machine = self._machine._replace(counts=counts)
+        self._machine = with_room(self._machine._replace(counts=counts))
         self._absorbed += rows
         self._now["planned"] = 0
         self._set_up_phase()

@@ -20,14 +20,14 @@ from equipoise.models.space import Space
 
 
 @kernel
-def _count_rows(counts, pair, outcomes, next_state, first):
-    """Count rows from the `first` on; returns the row before which the pool was full, or their number."""
+def _count_rows(counts, known, pair, outcomes, next_state, first):
+    """Count rows from the `first` on; returns the row before which a pool was full, or their number."""
     for i in range(first, pair.shape[0]):
         if pool_is_full(counts) or outcomes_are_full(counts.nonzero):
             return i
         for k in range(counts.sums.shape[1]):  # none if all are told, or counted apart
             add_outcome(counts, pair[i], k, outcomes[i, k])
-        add_nonzero(counts.nonzero, pair[i], outcomes[i])
+        add_nonzero(counts.nonzero, known, pair[i], outcomes[i])
         count(counts, pair[i], next_state[i])
     return pair.shape[0]
 
@@ -60,10 +60,12 @@ def absorbed(counts: Counts, log: Source, space: Space) -> tuple[Counts, int, Ve
             _count_cases(space.laws.arrays, copy, batch.outcomes, batch.case)
             return
         done = 0
-        while (done := _count_rows(copy, batch.pair, batch.outcomes, batch.next_state, done)) < batch.pair.size:
-            copy = enlarged(copy)
-            if copy.nonzero is not None:
+        known = space.known_mask
+        while (done := _count_rows(copy, known, batch.pair, batch.outcomes, batch.next_state, done)) < batch.pair.size:
+            if copy.nonzero is not None and outcomes_are_full(copy.nonzero):
                 copy = copy._replace(nonzero=more_room(copy.nonzero))
+            else:
+                copy = enlarged(copy)
 
     rows = read_log(log, space, take)
     return copy, rows, total

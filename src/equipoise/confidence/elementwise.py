@@ -98,6 +98,11 @@ class Elementwise(Confidence):
     """A confidence that is a rule for one mean at a time."""
 
     @property
+    def is_its_rule(self) -> bool:
+        """Whether all of its bounds are the rule's: not if a subclass fills its regions in another way."""
+        return all(getattr(type(self), name) is getattr(Elementwise, name) for name in ("kernel", "ints"))
+
+    @property
     @abc.abstractmethod
     def interval(self) -> Entry:
         """The rule; see `interval_entry`."""

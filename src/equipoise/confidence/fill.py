@@ -57,17 +57,22 @@ def bound_nonzero(sums, bounds, task, counts, own):
     """Bound the mean outcomes of all pairs that are to be filled, by the rule for one mean of an `Elementwise`."""
     if sums is not None:
         interval, floats = own.ints[0], own.floats
-        means = float(sums.shape[0].outcomes) * float(task.n_pairs)
+        means = float(sums.pool[0].outcomes) * float(task.n_pairs)
         any_value = np.int64(0)
         for pair in range(task.n_pairs):
             if not to_be_filled(task, counts, pair):
+                continue
+            begin = sums.block_first[pair]
+            if task.known_mask[pair]:  # the means stand in the place of the sums, and all others are zero
+                bounds.rest_lo[pair], bounds.rest_hi[pair] = 0.0, 0.0
+                for i in range(begin, begin + sums.block_used[pair]):
+                    bounds.lo[i], bounds.hi[i] = sums.pool_sum[i], sums.pool_sum[i]
                 continue
             n = float(counts.visits[pair] + counts.fresh[pair])
             rest = (0.0, 1.0)
             if n > 0.0:
                 rest = call_for_two(interval, (task.tau, task.delta, means, any_value, n, 0.0, 0.0, floats))
             bounds.rest_lo[pair], bounds.rest_hi[pair] = rest
-            begin = sums.block_first[pair]
             for i in range(begin, begin + sums.block_used[pair]):
                 total, squares = sums.pool_sum[i], sums.pool_square[i]
                 found = call_for_two(interval, (task.tau, task.delta, means, any_value, n, total, squares, floats))

@@ -5,7 +5,7 @@ All intervals hold the truth together with probability 1 - delta.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from equipoise.confidence.counts import Counts
 from equipoise.confidence.fill import region_of
 from equipoise.confidence.law_counts import nothing_counted
 from equipoise.confidence.law_intervals import law_table
-from equipoise.confidence.nonzero import listed_places
+from equipoise.confidence.nonzero import OTHERS, listed_places
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
 from equipoise.models.log import Source
@@ -26,8 +26,6 @@ from equipoise.models.space import Space
 
 if TYPE_CHECKING:
     import polars
-
-_OTHERS: Final = "every other outcome"
 
 
 def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confidence | None = None) -> polars.DataFrame:
@@ -74,12 +72,13 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     if space.laws is not None:
         return law_table(space.laws, counts, region)
     visits = counts.visits + counts.fresh
+    names = space.outcome_names()
     pairs: list[int] = []
     what: list[str] = []
     numbers: list[tuple[float, float, float]] = []
     for pair in range(space.n_pairs):
         n = max(int(visits[pair]), 1)
-        for name, mean, low, high in zip(*_of_outcomes(space, counts, region, pair, n), strict=True):
+        for name, mean, low, high in zip(*_of_outcomes(space, names, counts, region, pair), strict=True):
             numbers.append((float(mean) if visits[pair] else np.nan, float(low), float(high)))
             what.append(name)
         seen = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
@@ -112,18 +111,21 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
 
 
 def _of_outcomes(
-    space: Space, counts: Counts, region: Region, pair: int, n: int
+    space: Space, names: list[str], counts: Counts, region: Region, pair: int
 ) -> tuple[list[str], Vector, Vector, Vector]:
-    """The outcomes of a pair after n visits: names, estimates, and bounds from below and above."""
-    names, sums, bounds = space.outcome_names(), counts.nonzero, region.nonzero
+    """The outcomes of a pair: names, estimates, and bounds from below and above."""
+    sums, bounds, n = counts.nonzero, region.nonzero, max(int(counts.visits[pair] + counts.fresh[pair]), 1)
     if sums is not None and bounds is not None:
         place = listed_places(sums, np.array([pair]))[1]
-        means = np.append(sums.pool_sum[place] / n, 0.0)
-        lows, highs = (
-            np.append(bounds.lo[place], bounds.rest_lo[pair]),
-            np.append(bounds.hi[place], bounds.rest_hi[pair]),
-        )
-        return [*(names[k] for k in sums.pool_outcome[place].tolist()), _OTHERS], means, lows, highs
+        listed = [names[k] for k in sums.pool_outcome[place].tolist()]
+        means, lows, highs = sums.pool_sum[place], bounds.lo[place], bounds.hi[place]
+        if not space.known_mask[pair]:  # then these are the means
+            means = means / n
+        if place.size < len(names):
+            others = (0.0, bounds.rest_lo[pair], bounds.rest_hi[pair])
+            listed.append(OTHERS)
+            means, lows, highs = (np.append(*ends) for ends in zip((means, lows, highs), others, strict=True))
+        return listed, means, lows, highs
     if space.known_mask[pair]:
         means = dense_row(space.known_rows, pair)
         return names, means, means, means

@@ -17,6 +17,7 @@ from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts, add_outcome, count, no_counts
 from equipoise.confidence.elementwise import Elementwise
 from equipoise.confidence.nonzero import no_sums
+from equipoise.errors import ModelError, ParameterError
 from equipoise.models.laws.laws import Laws
 from equipoise.models.rows import SparseRows, for_kernels, sealed
 from equipoise.models.space import Space
@@ -65,14 +66,22 @@ def units_of(space: Space, apart: bool = False) -> Units:
 def nothing_counted(space: Space, confidence: Confidence) -> Counts:
     """Nothing seen yet in a space, for regions of that kind.
 
-    Outcomes that are nearly all zero are counted apart if the confidence is a rule for one mean, which those never seen
-    share, and if no pair's are told: then those of the others are few, or `Units.told` has all of them.
+    Outcomes that are nearly all zero are counted apart if the confidence is a rule for one mean: those never seen share
+    it. If all are told, there is nothing to count.
     """
     if space.laws is not None:
         return no_law_counts(space.laws, space.n_outcomes)
-    if space.sparse_outcomes and isinstance(confidence, Elementwise) and not space.known_mask.any():
-        return no_counts(space.n_pairs, 0, no_sums(space.n_pairs, space.n_outcomes))
-    return no_counts(space.n_pairs, units_of(space).n_outcomes)
+    by_rule = isinstance(confidence, Elementwise) and confidence.is_its_rule
+    if space.sparse_outcomes and by_rule and not space.known_mask.all():
+        return no_counts(space.n_pairs, 0, no_sums(space.n_pairs, space.n_outcomes, space.known_rows))
+    try:
+        return no_counts(space.n_pairs, units_of(space).n_outcomes)
+    except ModelError as error:
+        raise ParameterError(
+            f"confidence: {confidence!r} keeps an array of pairs by outcomes, which is too large here ({error}); "
+            "eq.confidence.Adaptive(), Bernstein() and EmpiricalBernstein() do without in a space with "
+            "sparse_outcomes=True"
+        ) from error
 
 
 def no_law_counts(laws: Laws, n_outcomes: int) -> Counts:

@@ -24,16 +24,19 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from equipoise._compile import inlined, kernel, move_within
-from equipoise._types import Index
+from equipoise._types import Index, Mask
+from equipoise.models.rows import Rows
 
+OTHERS: Final = "outcomes never seen"  # what all that are not listed are called in tables
 _FIRST_CAPACITY: Final = 2  # of a pair's block
 _GROWTH: Final = 4  # a block that doubles until it holds K outcomes takes less than so many times K places on the way
 
 _Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
 
-SHAPE: Final = np.dtype(
+POOL: Final = np.dtype(
     [
         ("used", np.int64),  # the end of the used part of the pool
         ("outcomes", np.int64),  # K
@@ -44,7 +47,8 @@ SHAPE: Final = np.dtype(
 class NonzeroSums(NamedTuple):
     """Sums of outcomes and of their squares, of those that were ever other than zero.
 
-    Those of a pair are outcome[i], with sum[i] and square[i], for the `block_used` places i from `block_first` on.
+    Those of a pair are outcome[i], with sum[i] and square[i], for the `block_used` places i from `block_first` on. Of a
+    pair whose means are told nothing is counted, and the means stand in the place of the sums.
 
     Attributes
     ----------
@@ -54,8 +58,8 @@ class NonzeroSums(NamedTuple):
         The outcomes that are listed, increasing within a block.
     pool_sum, pool_square : float arrays
         Their sums, and those of their squares.
-    shape : record
-        Of the type `SHAPE`.
+    pool : record
+        Of the type `POOL`.
     """
 
     block_first: NDArray[np.int64]
@@ -64,7 +68,7 @@ class NonzeroSums(NamedTuple):
     pool_outcome: NDArray[np.int64]
     pool_sum: NDArray[np.float64]
     pool_square: NDArray[np.float64]
-    shape: NDArray[np.void]
+    pool: NDArray[np.void]
 
 
 class NonzeroBounds(NamedTuple):
@@ -102,20 +106,27 @@ def copied(parts: _Tuple) -> _Tuple:
     return same
 
 
-def no_sums(n_pairs: int, n_outcomes: int) -> NonzeroSums:
-    """Nothing seen yet."""
-    size = _FIRST_CAPACITY * n_pairs + _GROWTH * n_outcomes
-    shape = np.zeros(1, dtype=SHAPE)
-    shape["outcomes"] = n_outcomes
-    return NonzeroSums(
-        block_first=np.zeros(n_pairs, dtype=np.int64),
-        block_used=np.zeros(n_pairs, dtype=np.int64),
-        block_capacity=np.zeros(n_pairs, dtype=np.int64),
+def no_sums(n_pairs: int, n_outcomes: int, told: Rows | None = None) -> NonzeroSums:
+    """Nothing seen yet; the means that are told, one row a pair, are there from the beginning.
+
+    >>> sums = no_sums(2, 3, np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
+    >>> sums.block_used.tolist(), sums.pool_outcome[0], sums.pool_sum[0]
+    ([0, 1], 1, 0.5)
+    """
+    means: Any = csr_array((n_pairs, n_outcomes)) if told is None else csr_array(told)
+    size = means.nnz + _FIRST_CAPACITY * n_pairs + _GROWTH * n_outcomes
+    sums = NonzeroSums(
+        block_first=np.array(means.indptr[:-1], dtype=np.int64),
+        block_used=np.diff(means.indptr).astype(np.int64),
+        block_capacity=np.diff(means.indptr).astype(np.int64),
         pool_outcome=np.zeros(size, dtype=np.int64),
         pool_sum=np.zeros(size),
         pool_square=np.zeros(size),
-        shape=shape,
+        pool=np.array([(means.nnz, n_outcomes)], dtype=POOL),
     )
+    sums.pool_outcome[: means.nnz] = means.indices
+    sums.pool_sum[: means.nnz] = means.data
+    return sums
 
 
 def no_bounds(sums: NonzeroSums) -> NonzeroBounds:
@@ -126,7 +137,7 @@ def no_bounds(sums: NonzeroSums) -> NonzeroBounds:
 
 def more_room(sums: NonzeroSums) -> NonzeroSums:
     """The same sums in a pool of at least twice the size."""
-    size = 2 * sums.pool_outcome.size + _GROWTH * int(sums.shape["outcomes"][0])
+    size = 2 * sums.pool_outcome.size + _GROWTH * int(sums.pool["outcomes"][0])
     return sums._replace(
         pool_outcome=_longer(sums.pool_outcome, size),
         pool_sum=_longer(sums.pool_sum, size),
@@ -146,37 +157,49 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     return longer
 
 
-def sums_fit(sums: NonzeroSums, n_outcomes: int, visits: Index) -> bool:
+def sums_fit(sums: NonzeroSums, fresh: NonzeroSums, known: Mask, visits: Index) -> bool:
     """Whether sums out of a file are such as can have come about: kernels follow their indices unchecked.
 
     Parameters
     ----------
-    sums : NonzeroSums
-        Those of a file.
-    n_outcomes : int
-        K.
+    sums, fresh : NonzeroSums
+        Those of a file, and those of an agent that has seen nothing.
+    known : bool array
+        Of which pairs the means are told.
     visits : int array
         Of each pair.
     """
-    used, K = int(sums.shape["used"][0]), n_outcomes
+    used, K = int(sums.pool["used"][0]), int(fresh.pool["outcomes"][0])
     begin, taken, room = sums.block_first, sums.block_used, sums.block_capacity
+    told = (begin[known], taken[known], room[known])
+    given = (fresh.block_first[known], fresh.block_used[known], fresh.block_capacity[known])
+    kept = int(fresh.pool["used"][0])
     sound = (
-        sums.shape["outcomes"][0] == K
+        sums.pool["outcomes"][0] == K
+        and all(np.array_equal(one, two) for one, two in zip(told, given, strict=True))
+        and all(np.array_equal(part[:kept], first[:kept]) for part, first in zip(sums[3:6], fresh[3:6], strict=True))
         and 0 <= used <= sums.pool_outcome.size == sums.pool_sum.size == sums.pool_square.size
         and np.all((begin >= 0) & (taken >= 0) & (taken <= room) & (room <= K) & (begin <= used - room))
+        and _lie_apart(begin, room)
         and np.all((sums.pool_outcome >= 0) & (sums.pool_outcome < K))
     )
     if not sound:
         return False
-    pair, place = listed_places(sums, np.arange(begin.size))
-    most, order = visits[pair], sums.pool_outcome[place]
+    pair, place = listed_places(sums, np.flatnonzero(~known))
+    most, order = visits[~known][pair], sums.pool_outcome[place]
     inside = pair[1:] == pair[:-1]
     return bool(
-        np.unique(place).size == place.size
-        and np.all(order[1:][inside] > order[:-1][inside])
+        np.all(order[1:][inside] > order[:-1][inside])
         and np.all((sums.pool_sum[place] > 0.0) & (sums.pool_sum[place] <= most))
         and np.all((sums.pool_square[place] >= 0.0) & (sums.pool_square[place] <= most))
     )
+
+
+def _lie_apart(begin: Index, room: Index) -> bool:
+    """Whether no two blocks share a place; those without room have none."""
+    order = np.argsort(begin[room > 0])
+    begin, end = begin[room > 0][order], (begin + room)[room > 0][order]
+    return bool(np.all(end[:-1] <= begin[1:]))
 
 
 def listed_places(sums: NonzeroSums, pairs: Index) -> tuple[Index, Index]:
@@ -199,14 +222,16 @@ def outcomes_are_full(sums):
     if sums is None:
         return False
     else:  # noqa: RET505 - numba leaves out one branch by the type of `sums`
-        shape = sums.shape[0]
-        return shape.used + _GROWTH * shape.outcomes > sums.pool_outcome.shape[0]
+        pool = sums.pool[0]
+        return pool.used + _GROWTH * pool.outcomes > sums.pool_outcome.shape[0]
 
 
 @inlined
-def add_nonzero(sums, pair, outcome):
-    """Add the outcomes of a step to the sums of its pair; the pool must not be full."""
+def add_nonzero(sums, known, pair, outcome):
+    """Add the outcomes of a step to the sums of its pair, unless its means are `known`; the pool must not be full."""
     if sums is not None:
+        if known[pair]:
+            return
         i = sums.block_first[pair]
         end = i + sums.block_used[pair]
         for k in range(outcome.shape[0]):
@@ -224,19 +249,19 @@ def add_nonzero(sums, pair, outcome):
 @kernel
 def list_outcome(sums, pair, place, k):
     """Make room for outcome k at a place of the block of a pair; returns the place, which may have moved."""
-    shape = sums.shape[0]
+    pool = sums.pool[0]
     begin, used = sums.block_first[pair], sums.block_used[pair]
     before = place - begin
     if used == sums.block_capacity[pair]:
-        moved = shape.used
+        moved = pool.used
         for i in range(used):
             sums.pool_outcome[moved + i] = sums.pool_outcome[begin + i]
             sums.pool_sum[moved + i] = sums.pool_sum[begin + i]
             sums.pool_square[moved + i] = sums.pool_square[begin + i]
-        capacity = min(max(_FIRST_CAPACITY, 2 * used), shape.outcomes)
+        capacity = min(max(_FIRST_CAPACITY, 2 * used), pool.outcomes)
         sums.block_first[pair] = moved
         sums.block_capacity[pair] = capacity
-        shape.used = moved + capacity
+        pool.used = moved + capacity
         begin = moved
     new = begin + before
     if used > before:

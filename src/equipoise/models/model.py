@@ -385,7 +385,7 @@ class Model:
         if self.laws is None:
             return space
         parts = (space.first_pair, space.start, space.known_mask, space.known_rows, space.labels)
-        return Space.of_arrays(*parts, self.laws)
+        return Space.of_arrays(*parts, self.laws, space.sparse_outcomes)
 
     @functools.cached_property
     def untold(self) -> str:

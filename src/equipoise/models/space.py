@@ -12,7 +12,7 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, lil_array
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
@@ -124,9 +124,11 @@ class Space:
         K = checked_integer(n_outcomes, "n_outcomes", 1)
         start = checked_integer(start, "start", 0, len(counts) - 1)
         named.check(counts, K)
+        if not isinstance(sparse_outcomes, bool):
+            raise ModelError(f"sparse_outcomes: got {sparse_outcomes!r}; True or False is needed")
         first_pair = pairs_of(counts)
         mask = np.zeros(first_pair[-1], np.bool_)
-        outcomes: Rows = np.zeros((first_pair[-1], K)) if known else csr_array((int(first_pair[-1]), K))
+        outcomes: Any = lil_array((int(first_pair[-1]), K)) if sparse_outcomes else np.zeros((first_pair[-1], K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
         for key, vector in (known or {}).items():
@@ -139,9 +141,8 @@ class Space:
                 raise ModelError(f"{where}, {named.name_outcome(k)}: got {mean[k]}; it must lie in [0, 1]")
             mask[pair] = True
             outcomes[pair] = mean
-        if not isinstance(sparse_outcomes, bool):
-            raise ModelError(f"sparse_outcomes: got {sparse_outcomes!r}; True or False is needed")
-        self._fill(first_pair, start, mask, outcomes, named, sparse_outcomes=sparse_outcomes)
+        rows = csr_array(outcomes) if sparse_outcomes else outcomes
+        self._fill(first_pair, start, mask, rows, named, sparse_outcomes=sparse_outcomes)
         self.__dict__["laws"] = self._laws_of(known_transitions or {}, same_law)
 
     def knowing(
@@ -182,7 +183,7 @@ class Space:
         return Space.of_arrays(*self._parts(), laws, self.sparse_outcomes)
 
     def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
-        if not known_transitions and isinstance(same_law, tuple) and not same_law:
+        if not known_transitions and isinstance(same_law, list | tuple) and not same_law:
             return None  # before an array is made of sparse rows
         shape = TableShape(self.first_pair, self.known_mask, self.known_outcomes, self.labels)
 

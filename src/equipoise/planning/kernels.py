@@ -33,7 +33,7 @@ CONVERGED: Final = 1
 PAUSED: Final = 2  # as many sweeps as may be made in one call are made: call it again to go on
 
 _TIE = 1e-12
-_SLACK = 1e-9  # relative to the largest u: far more than rounding, or a chain of ties, can amount to
+_SLACK = 1e-9  # relative to the largest |u| and to the value: far more than rounding, or a chain of ties, can amount to
 _SHORT = 16
 _PAYS = 3  # one bound in so many must show that an action is not the best, or no more are worked out in the sweep
 _TRIALS = 32  # after so many
