@@ -110,7 +110,7 @@ def no_sums(n_pairs: int, n_outcomes: int, told: Rows | None = None) -> NonzeroS
     """Nothing seen yet; the means that are told, one row a pair, are there from the beginning.
 
     >>> sums = no_sums(2, 3, np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
-    >>> sums.block_used.tolist(), sums.pool_outcome[0], sums.pool_sum[0]
+    >>> sums.block_used.tolist(), sums.pool_outcome[0].item(), sums.pool_sum[0].item()
     ([0, 1], 1, 0.5)
     """
     means: Any = csr_array((n_pairs, n_outcomes)) if told is None else csr_array(told)
