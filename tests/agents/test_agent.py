@@ -115,6 +115,12 @@ class TestProtocol:
             agent.observe([0, 0, 0], 0)
         assert snapshot(agent) == before
 
+    def test_a_message_names_a_few_of_many_outcomes(self):
+        agent = eq.TocUCRL2(eq.Space([1], 50), eq.rewards.Quadratic([0.1] * 50))
+        agent.act(0)
+        with pytest.raises(eq.EquipoiseError, match=r"in the order outcome_0, .*, outcome_7, \.\.\.$"):
+            agent.observe({"sales": 1.0}, 0)
+
     @pytest.mark.parametrize(
         ("outcomes", "state", "message"),
         [

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from equipoise.models.log import Source
 
 _PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
+_NAMED: Final = 8  # outcomes at most in a message
 _LOCK: Final = "_lock"
 _KEPT_BY_THE_BASE: Final = ("space", "reward", "_clock", "_total", _LOCK)
 
@@ -507,9 +508,10 @@ class Agent(Component, abc.ABC):
         try:
             vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
         except (TypeError, ValueError, OverflowError):
-            names = ", ".join(self.space.outcome_names())
+            names = self.space.outcome_names()
+            order = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
             raise ProtocolError(
-                f"outcomes: got {outcomes!r}; a vector of numbers is needed, in the order {names}"
+                f"outcomes: got {outcomes!r}; a vector of numbers is needed, in the order {order}"
             ) from None
         if vector.shape != (self.space.n_outcomes,):
             raise ProtocolError(f"outcomes: got shape {vector.shape}; {self.space.n_outcomes} numbers are needed")

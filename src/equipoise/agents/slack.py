@@ -109,7 +109,7 @@ def _of_nonzero(
     up = gains.sum() - np.bincount(row, gains[outcome], pairs.size)
     down = losses.sum() - np.bincount(row, losses[outcome], pairs.size)
     low, high = bounds.rest_lo[pairs], bounds.rest_hi[pairs]
-    middle = np.where(visits > 0, low, 0.5 * (low + high))  # zero was seen, which is not above their lower bound
+    middle = np.where(visits > 0, low, 0.5 * (low + high))  # all seen were zero: the least that is possible
     of_others = share * (up * (high - middle) + down * (low - middle))
     names = [*space.outcome_names(), OTHERS, _TRANSITIONS]
     states = np.concatenate([row, np.arange(pairs.size), np.arange(pairs.size)])

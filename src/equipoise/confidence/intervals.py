@@ -119,7 +119,7 @@ def _of_outcomes(
         place = listed_places(sums, np.array([pair]))[1]
         listed = [names[k] for k in sums.pool_outcome[place].tolist()]
         means, lows, highs = sums.pool_sum[place], bounds.lo[place], bounds.hi[place]
-        if not space.known_mask[pair]:  # then these are the means
+        if not space.known_mask[pair]:  # of a pair that is told they are the means already
             means = means / n
         if place.size < len(names):
             others = (0.0, bounds.rest_lo[pair], bounds.rest_hi[pair])

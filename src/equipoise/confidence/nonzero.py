@@ -178,7 +178,8 @@ def sums_fit(sums: NonzeroSums, fresh: NonzeroSums, known: Mask, visits: Index) 
         sums.pool["outcomes"][0] == K
         and all(np.array_equal(one, two) for one, two in zip(told, given, strict=True))
         and all(np.array_equal(part[:kept], first[:kept]) for part, first in zip(sums[3:6], fresh[3:6], strict=True))
-        and 0 <= used <= sums.pool_outcome.size == sums.pool_sum.size == sums.pool_square.size
+        and fresh.pool_outcome.size <= sums.pool_outcome.size == sums.pool_sum.size == sums.pool_square.size
+        and 0 <= used <= sums.pool_outcome.size
         and np.all((begin >= 0) & (taken >= 0) & (taken <= room) & (room <= K) & (begin <= used - room))
         and _lie_apart(begin, room)
         and np.all((sums.pool_outcome >= 0) & (sums.pool_outcome < K))
