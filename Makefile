@@ -5,18 +5,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEEP := $(VENV)/.deep
 
-.PHONY: demo test test-all bench applications leaderboard peers planners certificates mechanics environments pictures paper mutations lint docs browser deep dist release-check clean setup constraints
+.PHONY: demo test test-all test-docs bench applications leaderboard peers planners certificates mechanics environments pictures paper mutations mutants lowest lint docs browser deep dist release-check clean setup constraints
 
 demo: setup
 	$(BIN)/equipoise run studies/quick.toml --out out/quick
 	$(BIN)/equipoise report out/quick
 
 test: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not docs"
 
 # And the long ones: statistics over thousands of runs, programs killed at random moments.
 test-all: test
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# The documentation, and what its pages, the README and the docstrings say: programs, numbers, names.
+test-docs: docs
+	EQUIPOISE_SITE=$(CURDIR)/site $(BIN)/python -m pytest -n auto --dist worksteal -m "docs and not slow"
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -65,11 +69,33 @@ pictures: setup
 	$(BIN)/python examples/scalar_learners.py --out out && cp out/scalar_learners.png docs/images/learners.png
 
 paper: setup
-	$(BIN)/equipoise paper --out out/paper.html --markdown docs/checks.md
+	$(BIN)/python -m paper --out out/paper.html --markdown docs/checks.md
 
 # The package broken in every way that tests/mutations lists, against the quick checks of the paper: hours.
 mutations: setup
 	$(BIN)/python -m tests.mutations --markdown docs/checks.md
+
+# Small changes of the sources, drawn per module, against the tests of what they change; writes a table of docs/mutants.md.
+# Two of each module take hours; `.venv/bin/python -m tests.mutants --help` says how to try fewer.
+mutants: setup
+	$(BIN)/python -m tests.mutants --per-module 2 --markdown docs/mutants.md
+
+# The lowest versions that pyproject.toml allows, in an environment and with kernels of their own: the demo and a part of
+# the quick tests.
+LOWEST := out/lowest
+LOWEST_TESTS := tests/offline/test_frontier.py tests/offline/test_columns.py \
+  tests/models/test_log.py tests/models/test_travel_times.py tests/rewards/expression tests/reports/charts \
+  tests/cli/test_help.py tests/cli/test_doctor.py
+
+lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
+	  -e ".[cluster,mo-gymnasium]" hypothesis pandas pytest pytest-xdist pyyaml
+	$(LOWEST)/bin/equipoise --help > $(LOWEST)/help.txt
+	export EQUIPOISE_CACHE_DIR=$(CURDIR)/$(LOWEST)/kernels && \
+	  $(LOWEST)/bin/equipoise run studies/quick.toml --out $(LOWEST)/quick && \
+	  $(LOWEST)/bin/equipoise report $(LOWEST)/quick && \
+	  $(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" $(LOWEST_TESTS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -5,4 +5,4 @@ import os
 
 _installed = importlib.util.find_spec("stable_baselines3") is not None
 _required = os.environ.get("EQUIPOISE_DEEP") == "required"
-collect_ignore = [] if _installed or _required else ["src/equipoise/adapters/deep"]
+collect_ignore = [] if _installed or _required else ["src/equipoise/adapters/deep.py"]

@@ -33,7 +33,7 @@ from benchmarks.leaderboard import table
 from equipoise._files import write_bytes
 from equipoise.agents.certificate import Certificate
 from equipoise.offline import solve, solve_knapsack
-from equipoise.reports.numbers.written import count
+from equipoise.reports.numbers.format import count
 from equipoise.rewards import Knapsack
 from equipoise.studies import make_plan, read_study
 
@@ -289,12 +289,17 @@ equipoise certify log.csv --reward '{kind = "TargetSquared", kpi = [0.9, 0.8]}'
   outside of [0, 1], an empty cell) is refused with its number, counted from 1 without the header. All such rows are
   counted, the first few named, and nothing is taken in.
 - Leave out no rows because of what came of them, and give every row once. The regions are about visits as they come;
-  a log that was sorted out by its outcomes, or taken in twice, proves nothing. An agent has counted its own steps
-  already.
-- Rows count as visits, and as time for regions that grow with it. The agent's average, θ and time stay its own.
+  a log that was filtered by its outcomes, or taken in twice, proves nothing. An agent has counted its own steps
+  already. `absorb` refuses a log with the same rows as one before, in any order, unless you say that it is another
+  one: `agent.absorb(log, again=True)`. It cannot notice logs that overlap in part.
+- The order of the rows does not matter: only sums of outcomes are rounded in that order.
+- Rows count as visits, and as time for regions that grow with it. The agent's average, θ, its threshold and its time
+  stay its own.
 - A gap in a real system (an outage, an intervention by hand) is no row: `agent.resume(state)` says where the system is
   now, and what happened in between is not counted.
-- `eq.Model.estimate(log)` is the model of relative frequencies, which `eq.solve` takes;
+- `eq.Model.estimate(log)` is the model of relative frequencies, which `eq.solve` takes. It has the states and actions
+  that were tried, and no others: nothing is assumed of what was never tried. A log that enters a state in which nothing
+  was done, as its last row may, is refused by the name of that state, since what follows there is unknown;
   `eq.confidence.intervals(space, log)` says how far from the truth each of its numbers may be.
 
 `examples/log.py` has the whole way: the log of a base station's old rule, what it proves, and an agent that takes over
@@ -306,7 +311,7 @@ with the log and without. With it, more is proven from the first step on.
 
 `load_results` has the column `certified`. `equipoise.studies.steps_until_certified(frame, 0.01)` has for each run the
 first checkpoint at which at most so much was certified to be lost, and the one from which on that stayed so. Reports
-draw certified beside measured regret, and compare agents by these steps; see [Studies](studies.md).
+draw certified beside measured regret, and compare agents by the latter; see [Studies](studies.md).
 """
 
 

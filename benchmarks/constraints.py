@@ -22,7 +22,7 @@ from equipoise._files import write_bytes
 from equipoise.rewards import Constrained, Linear, at_least
 from equipoise.studies import open_results, read_study, run_study
 from equipoise.studies.results import ProblemRecord
-from equipoise.studies.spec import changed
+from equipoise.studies.spec import override
 
 ROOT: Final = Path(__file__).parents[1]
 STUDY: Final = ROOT / "studies" / "constraints.toml"
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "constraints", help="where results are kept")
     parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
     chosen = parser.parse_args()
-    study = changed(read_study(STUDY), chosen.steps, chosen.seeds)
+    study = override(read_study(STUDY), chosen.steps, chosen.seeds)
     run_study(study, chosen.folder, jobs=chosen.jobs)
     prose = PAGE.read_text(encoding="utf-8").partition(MARK)[0].rstrip() + "\n\n"
     text = prose + measured(chosen.folder, study.steps, len(study.seeds))

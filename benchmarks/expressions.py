@@ -21,8 +21,8 @@ from benchmarks.leaderboard import table
 from benchmarks.pages import put
 from benchmarks.stepping import learning, speed
 from benchmarks.timing import best_times
-from equipoise import _threads
-from equipoise._compile import call_entry
+from equipoise._runtime import threads
+from equipoise._runtime.compiler import call_entry
 from equipoise.rewards import Reward, from_cvxpy
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "expressions.md"
@@ -100,7 +100,7 @@ def main() -> None:
     found = table(head, [[name, own, other or "none"] for name, own, other in gradients()])
     own, other = stepped()
     ratio = f"{own / other:.1f}"
-    text = f"""On a machine with {_threads.cores()} cores:
+    text = f"""On a machine with {threads.core_count()} cores:
 
 {found}
 On the star, an agent with the squared distance as a formula took {ratio} times as long as with `Quadratic`."""

@@ -24,7 +24,7 @@ import numpy as np
 import equipoise as eq
 from benchmarks.leaderboard import table
 from benchmarks.pages import put
-from equipoise._compile import kernel
+from equipoise._runtime.compiler import kernel
 from equipoise.offline.gains import GainSearch
 
 TOLERANCE: Final = 1e-6

@@ -28,7 +28,7 @@ import equipoise as eq
 from benchmarks.peers.__main__ import PACKAGE, VERSION
 from equipoise.studies import make_plan, read_study
 from equipoise.studies.plan import PlannedProblem, RunTask
-from equipoise.studies.spec import changed
+from equipoise.studies.spec import override
 
 KNOWN: Final = "known model"
 BASE: Final = "Adaptive"
@@ -243,7 +243,7 @@ def deviation() -> float:
 @cache
 def short_runs() -> dict[tuple[str, str], list[tuple[PlannedProblem, RunTask]]]:
     """The runs of the study by problem and agent, but as long as the peers', and of few seeds."""
-    plan = make_plan(changed(read_study(STUDY), PEERS_AT, SPEED_RUNS), STUDY, ready=False)
+    plan = make_plan(override(read_study(STUDY), PEERS_AT, SPEED_RUNS), STUDY, ready=False)
     problems = {problem.name: problem for problem in plan.problems}
     found: dict[tuple[str, str], list[tuple[PlannedProblem, RunTask]]] = {}
     for run in plan.runs:

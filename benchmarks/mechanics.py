@@ -20,10 +20,10 @@ import equipoise as eq
 from benchmarks.leaderboard import table
 from benchmarks.nested import lines, matching, nested
 from equipoise._files import write_bytes
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
 from equipoise.planning.evi import plan_over_laws
 from equipoise.studies import load_results, read_study, run_study
-from equipoise.studies.spec import Problem, Study, changed
+from equipoise.studies.spec import Problem, Study, override
 from equipoise.studies.vocabulary import make_reward
 
 ROOT: Final = Path(__file__).parents[1]
@@ -103,7 +103,7 @@ def speeds() -> str:
         model = getattr(eq.mechanics, name)().model()
         best = {"mechanics": np.inf, "table": np.inf}
         for _ in range(ROUNDS):
-            for told, space in (("mechanics", model.told), ("table", model.space)):
+            for told, space in (("mechanics", model.mechanics_space), ("table", model.space)):
                 agent = eq.recommended(space, reward)
                 eq.simulate(model, agent, SPEED_STEPS)  # past the many plans of the beginning
                 began = time.process_time()
@@ -124,7 +124,7 @@ def growth() -> str:
         assert laws is not None
         agent = eq.recommended(space, eq.rewards.TargetSquared([0.95, 0.75, 0.8]))
         eq.simulate(system.model(), agent, 5_000)
-        region = region_of(agent.confidence, space, agent.machine.counts, agent.t, agent.delta)
+        region = build_region(agent.confidence, space, agent.loop.arrays.counts, agent.t, agent.delta)
         zero = np.zeros(space.n_states)
         best = np.inf
         for _ in range(ROUNDS):
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "mechanics", help="where results are kept")
     parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
     chosen = parser.parse_args()
-    study = changed(read_study(STUDY), chosen.steps, chosen.seeds)
+    study = override(read_study(STUDY), chosen.steps, chosen.seeds)
     run_study(study, chosen.folder, jobs=chosen.jobs)
     frame = load_results(chosen.folder)
     prose = PAGE.read_text(encoding="utf-8").partition(MARK)[0].rstrip() + "\n\n"

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 import equipoise as eq
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
 from equipoise.models.laws.laws import Laws
-from equipoise.models.laws.truth import true_laws
+from equipoise.models.laws.validate import true_laws
 from equipoise.planning.evi import plan_over_laws
 from equipoise.planning.laws import LawWork
 
@@ -97,7 +97,7 @@ def nested(name: str, system: eq.Mechanics, reward: eq.rewards.Reward, steps: in
     eq.simulate(model, agent, steps)
     space, laws = system.space, system.space.laws
     assert laws is not None
-    region = region_of(agent.confidence, space, agent.machine.counts, agent.t, agent.delta)
+    region = build_region(agent.confidence, space, agent.loop.arrays.counts, agent.t, agent.delta)
     theta, zero = agent.theta, np.zeros(space.n_states)
     plan, work = plan_over_laws(space.first_pair, laws.arrays, region, theta, 1e-6, 0.9, zero)
     single = _single_gain(space, laws, work, -laws.arrays.rows @ theta, plan.bias)

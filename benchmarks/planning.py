@@ -9,8 +9,9 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.timing import best_times
-from equipoise.confidence.counts import enlarged, no_counts
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
+from equipoise.confidence.counts import Counts
+from equipoise.confidence.nonzero import extend_pool
 from equipoise.confidence.region import Region
 from equipoise.planning.evi import workspace
 from equipoise.planning.kernels import sweep
@@ -21,17 +22,17 @@ SWEEPS = 20
 
 def region_after_visits(model: eq.Model) -> Region:
     """The paper's regions once every pair has been visited `VISITS` times, as often as p says."""
-    counts = no_counts(model.n_pairs, model.n_outcomes)
+    counts = Counts.zeros(model.n_pairs, model.n_outcomes)
     listed = model.transition_state.size
     while counts.pool_state.size < listed:
-        counts = enlarged(counts)
+        counts = extend_pool(counts)
     counts.visits[:] = VISITS
     counts.block_first[:] = model.transition_first[:-1]
     counts.block_used[:] = np.diff(model.transition_first)
     counts.pool_state[:listed] = model.transition_state
     counts.pool_count[:listed] = np.maximum(1, np.rint(VISITS * model.transition_probability))
     counts.pool["seen"] = listed
-    return region_of(eq.confidence.Bernstein(), model.space, counts, VISITS * model.n_pairs, 0.05)
+    return build_region(eq.confidence.Bernstein(), model.space, counts, VISITS * model.n_pairs, 0.05)
 
 
 def sparse_sweeps(model: eq.Model, region: Region) -> np.ndarray:

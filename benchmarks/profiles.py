@@ -21,8 +21,8 @@ import numpy as np
 import equipoise as eq
 from benchmarks.leaderboard import table
 from benchmarks.pages import put
-from equipoise._threads import VARIABLE
-from equipoise.confidence.fill import fill_region
+from equipoise._runtime.threads import THREADS_VARIABLE
+from equipoise.confidence.base import fill_region
 from equipoise.planning.evi import workspace
 from equipoise.planning.kernels import iterate, optimistic_rewards
 
@@ -74,7 +74,7 @@ def learning(n_states: int) -> list[str]:
     model = world(n_states)
     agent = eq.recommended(model.space, SMOOTH)
     run = eq.simulate(model, agent, STEPS, seed=1, progress=False)
-    machine, space = agent.machine, model.space
+    machine, space = agent.loop.arrays, model.space
     reward, u, policy = np.zeros(space.n_pairs), np.zeros(n_states), np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states, space.n_pairs)
     region = machine.region
@@ -131,7 +131,7 @@ def measured() -> str:
 
 def main() -> None:
     """Measure, and write the page."""
-    os.environ[VARIABLE] = "1"
+    os.environ[THREADS_VARIABLE] = "1"
     eq.solve(world(50), SMOOTH, method="columns", progress=False)
     eq.solve(world(50), EDGED, method="columns", progress=False)
     put("profiles", measured())

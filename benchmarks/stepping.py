@@ -10,8 +10,7 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.timing import best_times
-from equipoise.models.kernels import sample
-from equipoise.models.world import sampling_arrays
+from equipoise.models.world import get_sampling, sample
 
 STEPS = 10**7
 
@@ -28,7 +27,7 @@ def bare(steps, rng, first_pair, policy, world, out):
 
 def sampling(model: eq.Model, steps: int) -> None:
     policy = np.zeros(model.n_states, dtype=np.int64)
-    rng, world = eq.models.stream(model, 1), sampling_arrays(model)
+    rng, world = eq.models.stream(model, 1), get_sampling(model)
     bare(steps, rng, model.first_pair, policy, world, np.zeros(model.n_outcomes))
 
 

@@ -18,9 +18,9 @@ import numpy as np
 import equipoise as eq
 from benchmarks.leaderboard import table
 from benchmarks.pages import put
-from equipoise import _threads
-from equipoise.offline import sweeps
-from equipoise.planning import sharing
+from equipoise._runtime import threads
+from equipoise.offline import gains
+from equipoise.planning import parallel
 
 SIZES: Final = (1000, 3000, 10_000, 30_000, 100_000, 300_000)
 TIME: Final = 1.0  # seconds for each measurement, about
@@ -46,12 +46,12 @@ def swept(model: eq.Model, number: int) -> float:
     dynamics = (model.transition_first, model.transition_state, model.transition_probability)
     arrays = (model.first_pair, *dynamics, model.means[:, 0].copy(), u, pairs, after)
     parts = [(model.n_states * i // number, model.n_states * (i + 1) // number) for i in range(number)]
-    return best(lambda: _threads.side_by_side(lambda begin, end: sweeps.improve(*arrays, begin, end), parts))
+    return best(lambda: threads.parallel_map(lambda begin, end: gains.improve(*arrays, begin, end), parts))
 
 
 def planned(model: eq.Model, number: int) -> float:
     """A plan of an agent that knows the model."""
-    os.environ[_threads.VARIABLE] = str(number)
+    os.environ[threads.THREADS_VARIABLE] = str(number)
     known, reward = eq.confidence.Known(model), eq.rewards.Quadratic([0.5, 0.7, 0.9])
 
     def plan() -> None:
@@ -74,13 +74,13 @@ def rows(number: int) -> Iterator[list[str]]:
 
 def forced() -> None:
     """Cut everything into parts, however small it is."""
-    _threads.LEAST = 1  # type: ignore[misc]
-    sharing.LARGE = 1  # type: ignore[misc]
+    threads.MIN_SUCCESSORS = 1  # type: ignore[misc]
+    parallel.LARGE = 1  # type: ignore[misc]
 
 
 def report() -> list[tuple[str, str, str]]:
     """A row of the table of `make bench`."""
-    number = _threads.cores()
+    number = threads.core_count()
     if number == 1:
         return []
     model = eq.models.garnet(100_000, 4, 5, n_outcomes=3, seed=1)
@@ -93,7 +93,7 @@ def report() -> list[tuple[str, str, str]]:
 def main() -> None:
     """Measure, and write the page."""
     forced()
-    number = _threads.cores()
+    number = threads.core_count()
     swept(eq.models.garnet(100, 4, 5, n_outcomes=3), number)
     planned(eq.models.garnet(100, 4, 5, n_outcomes=3), number)
     head = ["S", "a sweep, ms", f"{number} threads", "times", "a plan, ms", f"{number} threads", "times"]

@@ -46,7 +46,7 @@ def browser() -> Iterator[object]:
         started.close()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def ctrl_c_is_heard():
     """Python's own answer to SIGINT, here and in programs started from here.
 

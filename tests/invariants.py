@@ -13,13 +13,17 @@ from equipoise.theory import bounds
 def assert_invariants(agent: eq.TocUCRL2) -> None:
     steps = agent.t - 1
     starts = agent.episode_starts
-    counts, clock, gauge = agent.machine.counts, agent.machine.memory.clock[0], agent.machine.memory.gauge[0]
+    counts, clock, drift_state = (
+        agent.loop.arrays.counts,
+        agent.loop.arrays.memory.clock[0],
+        agent.loop.arrays.memory.drift_state[0],
+    )
     assert starts[0] == 1
     assert np.all(np.diff(starts) >= 1)
     assert starts[-1] <= steps
     assert np.all((agent.average >= 0) & (agent.average <= 1))
 
-    since_restart = steps - (0 if agent.phase.inherit else int(clock["origin"]))
+    since_restart = steps - (0 if agent.loop.phase.inherit else int(clock["origin"]))
     assert int(agent.visits.sum()) == since_restart
     if clock["learning"]:
         assert np.all(counts.fresh <= np.maximum(1, counts.visits))
@@ -33,8 +37,8 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
     assert ended[-1] == "open"
     restarts = agent.oracle.phase(1).length is not None
     assert ("restart" in ended) <= restarts
-    assert clock["origin"] == agent.phase.origin
-    Q = gauge["threshold"]
+    assert clock["origin"] == agent.loop.phase.origin
+    Q = drift_state["threshold"]
     if not clock["learning"]:
         assert "visits" not in ended
         assert "both" not in ended
@@ -48,4 +52,4 @@ def assert_invariants(agent: eq.TocUCRL2) -> None:
         assert len(starts) <= bounds.episodes(agent.reward, agent.oracle, Q, agent.space.n_pairs, steps)
     # the drift that has not ended the episode yet is at most Q plus one step of at most the diameter 2L
     if math.isfinite(agent.reward.lipschitz):
-        assert gauge["drift"] <= Q + 2 * agent.reward.lipschitz * (1 + 1e-12)
+        assert drift_state["drift"] <= Q + 2 * agent.reward.lipschitz * (1 + 1e-12)

@@ -12,9 +12,12 @@ import pytest
 
 import equipoise.testing
 from benchmarks import certificates, constraints, environments, mechanics
-from equipoise.rewards.expressions.formula import FUNCTIONS
+from benchmarks.layers import read_layers
+from equipoise.rewards.expression.formula import FUNCTIONS
 from equipoise.studies import read_study
 from tests.adapters.optional import needed
+
+pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "paper.md").read_text()
@@ -33,7 +36,7 @@ def test_named_code_exists():
     places = re.findall(r"`(\w[\w/]*\.py): ([\w, .]+)`", PAGE)
     assert len(places) > 50
     for file, names in places:
-        path = ROOT / ("" if file.startswith("tests/") else "src/equipoise") / file
+        path = ROOT / ("" if file.startswith(("paper/", "tests/")) else "src/equipoise") / file
         source = path.read_text()
         for name in names.split(","):
             assert re.search(rf"\b{re.escape(name.strip().split('.')[-1])}\b", source), f"{file}: {name}"
@@ -116,6 +119,15 @@ def test_programs_of_parts_of_ones_own_run(tmp_path):
     (tmp_path / "program.py").write_text("\n".join(programs))
     done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_layers_is_its_programs():
+    """All layers in their order, with their descriptions; sizes are written again when they have moved by a tenth."""
+    rows = [row.strip("| ").split(" | ") for row in BUILT.splitlines() if re.fullmatch(r"\| `\w+` \|.*\d+ \|", row)]
+    layers = read_layers()
+    assert [(f"`{one.name}`", one.description) for one in layers] == [(row[0], row[1]) for row in rows]
+    for one, row in zip(layers, rows, strict=True):
+        assert abs(int(row[3].replace(",", "")) - one.lines) <= one.lines / 10
 
 
 def test_every_contract_is_named():

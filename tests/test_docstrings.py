@@ -19,6 +19,8 @@ import pytest
 
 from docs._sphinx.rooms import ROOMS, names_of
 
+pytestmark = pytest.mark.docs
+
 if find_spec("stable_baselines3") is not None:
     ROOMS = (*ROOMS, "equipoise.adapters.deep")
 TITLES = {

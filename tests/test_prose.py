@@ -14,22 +14,25 @@ import equipoise as eq
 from benchmarks import certificates, leaderboard
 from benchmarks.peers import problems as peers
 from equipoise.models import log
-from equipoise.models._checks import SUM_TOLERANCE
-from equipoise.paper.checks import (
+from equipoise.models.checks import SUM_TOLERANCE
+from equipoise.oracles.base import growth_episodes
+from equipoise.planning.evi import SWEEP_LIMIT
+from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES
+from equipoise.studies import plan, read_study, runner
+from equipoise.studies.plan import model_hash
+from paper.checks import (
     budget_proof,
     dynamic_thresholds,
     optimism_about_transitions,
     threshold_remarks,
     zero_threshold,
 )
-from equipoise.paper.free_runs import free_run
-from equipoise.paper.markets import stall
-from equipoise.planning.evi import SWEEP_LIMIT
-from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES
-from equipoise.studies import guarantees, read_study, runner
-from equipoise.studies.plan import model_hash
+from paper.free_runs import free_run
+from paper.markets import stall
 from tests.confidence import test_levels as levels
 from tests.reference.test_reference import star_regret
+
+pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parent.parent
 
@@ -157,11 +160,11 @@ def test_limits_of_studies_and_logs():
     text = page("studies")
     assert runner.EVERY == 10
     assert "runs longer than ten seconds (`--every`)" in text
-    assert runner._STRIKES == 3
+    assert runner._MAX_CRASHES == 3
     assert "a run that kills its worker three times" in text
     assert f"Of more than {MOST_LAWS} laws" in text
     assert f"of more than {MOST_VALUES} values of a law" in text
-    assert f"worlds of more than {guarantees.MOST_STATES:,} states" in text
+    assert f"worlds of more than {plan.MOST_STATES:,} states" in text
     assert log._ROWS == 10**6
     assert "are read a million rows at a time" in page("reference/formats")
     assert log._SHOWN == 5
@@ -231,7 +234,7 @@ def test_erratum_34():
 def test_erratum_38():
     squared, T = 5000.0, 10**6  # C² = Q/(2β‖1‖)
     printed = 1 + squared + 4 * math.sqrt(T / squared)
-    ours = eq.oracles.theory.ended_by_growth(math.sqrt(squared), 0.5, T)
+    ours = growth_episodes(math.sqrt(squared), 0.5, T)
     assert f"it is {ours:.0f} episodes, where the paper has {printed:.0f}." in page("paper")
 
 

@@ -76,7 +76,7 @@ def test_rooms_in_rooms_have_pages():
 
 def test_what_needs_an_extra_is_listed_too():
     """Read without importing it, where the extra is missing."""
-    source = Path(importlib.import_module("equipoise.adapters").__path__[0], "deep", "__init__.py").read_text()
+    source = Path(importlib.import_module("equipoise.adapters").__path__[0], "deep.py").read_text()
     (names,) = re.findall(r"__all__ = \[(.*?)\]", source, flags=re.DOTALL)
     wanted = {f"equipoise.adapters.deep.{name}" for name in re.findall(r'"(\w+)"', names)}
     assert wanted == {name for name, _ in LISTED if name.startswith("equipoise.adapters.deep.")}

@@ -16,9 +16,11 @@ from typer.main import get_group
 import equipoise
 from benchmarks import balance, first_contact
 from equipoise import errors
-from equipoise.adapters import importing
+from equipoise.adapters import exploration
 from equipoise.cli.main import app
 from tests.mutations.catalogue import mutations
+
+pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).parent.parent
 
@@ -164,8 +166,8 @@ def test_what_easing_a_constraint_is_worth():
 
 def test_how_far_a_model_of_an_environment_is_checked():
     text = page("gymnasium")
-    assert f"for {importing._CHECK:,} steps (`check=`)" in text
-    assert importing._LAWS_PER_STEP == 20
+    assert f"for {exploration._CHECK:,} steps (`check=`)" in text
+    assert exploration._LAWS_PER_STEP == 20
     assert "the whole law of every twentieth" in text
 
 

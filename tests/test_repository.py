@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from trove_classifiers import classifiers
 
 import equipoise as eq
@@ -92,6 +95,19 @@ def test_the_pythons_that_are_promised_are_tried():
     promised = [found[1] for name in PROJECT["classifiers"] if (found := re.search(r":: Python :: (3\.\d+)$", name))]
     assert pythons_tried() == promised
     assert PROJECT["requires-python"] == f">={promised[0]}"
+
+
+def test_the_lowest_versions_that_are_tested_are_those_that_are_promised():
+    pinned = dict(line.split("==") for line in text("constraints-lowest.txt").splitlines() if not line.startswith("#"))
+    tried = {canonicalize_name(name): version for name, version in pinned.items()}
+    extras = PROJECT["optional-dependencies"]
+    of_tests = [line for line in extras["dev"] if line.startswith(("pandas", "hypothesis", "pytest"))]
+    for_users = [*PROJECT["dependencies"], *extras["cluster"], *extras["gymnasium"], *extras["mo-gymnasium"]]
+    for needed in map(Requirement, [*for_users, *of_tests]):
+        if needed.name != PROJECT["name"]:
+            (lowest,) = (one.version for one in needed.specifier if one.operator == ">=")
+            assert Version(tried[canonicalize_name(needed.name)]) == Version(lowest), needed
+    assert "make lowest" in text(".ci/run").splitlines()
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -80,9 +80,9 @@ def test_what_does_not_cross_is_not(source):
     assert not crossings(AGENTS | {"theory/planted.py": source + "\n"})
 
 
-# Trajectories that stay as they are; a slow transcription of the paper; the package broken on purpose; what is
-# published, and the documentation as it is built.
-OF_NO_ROOM = {"distribution", "mutations", "pins", "reference", "site"}
+# Trajectories that stay as they are; a slow transcription of the paper; the package broken on purpose and at random;
+# what is published, and the documentation as it is built.
+OF_NO_ROOM = {"distribution", "mutants", "mutations", "paper", "pins", "reference", "site"}
 
 
 def test_tests_are_in_folders_of_the_rooms():
@@ -106,6 +106,8 @@ def empty_rooms(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
     settings = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    for contract in settings["contracts"]:
+        contract.pop("ignore_imports", None)  # empty modules have none of these imports
     (tmp_path / "pyproject.toml").write_text(tomli_w.dumps({"tool": {"importlinter": settings}}))
     return tmp_path
 

@@ -12,6 +12,8 @@ from sphinx.errors import ExtensionError
 from docs._sphinx.executed_pages import finished_page
 from docs._sphinx.page_program import PART, THEMES, Page
 
+pytestmark = pytest.mark.docs
+
 FOLDER = Path(__file__).parent.parent / "docs" / "tutorials"
 QUICK = ["kpis", "mechanics", "constraints", "gymnasium"]
 LONG = ["log", "compare"]

@@ -27,7 +27,7 @@ import equipoise as eq
 from benchmarks.leaderboard import table
 from benchmarks.pages import put
 from benchmarks.peers.__main__ import ONE_THREAD, interpreter
-from equipoise.offline.policies import ends_of
+from equipoise.offline.chains import policy_ends
 
 REQUIREMENTS: Final = ("mdpsolver==0.10.2", "quantecon==0.11.4", "stormpy==2.0.0", "scipy")
 FLOOR: Final = 0.6  # as in planning_race
@@ -94,7 +94,7 @@ def ours(model: eq.Model, reward: eq.rewards.Reward) -> tuple[float, eq.Benchmar
 
 def loss(model: eq.Model, actions: np.ndarray[Any, np.dtype[np.int64]], best: eq.Benchmark) -> float:
     """What the policy of a peer earns less than the optimum, in the worst of its recurrent classes."""
-    ends = ends_of(model, model.first_pair[:-1] + actions)
+    ends = policy_ends(model, model.first_pair[:-1] + actions)
     return best.value - min(float(model.means[:, 0] @ x) for _, x in ends)
 
 

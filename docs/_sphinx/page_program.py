@@ -29,8 +29,8 @@ from typing import Any, Final
 
 import altair as alt
 
-from equipoise.reports.drawing.files import FORMATS
-from equipoise.reports.drawing.theme import DARK, PRINT, SYSTEM_FONT, Theme, config
+from equipoise.reports.charts.theme import DARK, PRINT, SYSTEM_FONT, Theme, config
+from equipoise.reports.charts.vega import FORMATS
 
 PART: Final = re.compile(
     r"^```(?P<language>python|sh|toml)\n(?P<code>.*?)^```\n"

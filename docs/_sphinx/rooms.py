@@ -16,7 +16,6 @@ ROOMS = (
     "equipoise.models",
     "equipoise.offline",
     "equipoise.oracles",
-    "equipoise.paper",
     "equipoise.planning",
     "equipoise.reports",
     "equipoise.rewards",

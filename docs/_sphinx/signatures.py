@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.util.inspect import signature, stringify_signature
 
 from docs._sphinx.rooms import public_objects
-from equipoise._component import Component
+from equipoise._spec import Component
 
 _UNDERLINE = re.compile(r"-{3,}")
 _SHARED = ("Parameters", "Returns", "Raises")

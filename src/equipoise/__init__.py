@@ -8,29 +8,37 @@ agent = eq.TocUCRL2(model.space, reward)
 run = eq.simulate(model, agent, steps=10**6, seed=7)
 """
 
-from equipoise import (
-    adapters,
-    agents,
-    confidence,
-    errors,
-    mechanics,
-    models,
-    offline,
-    oracles,
-    planning,
-    rewards,
-    studies,
-    theory,
-)
-from equipoise._component import allow
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
 from equipoise._version import VERSION
-from equipoise.agents import Agent, Certificate, KnapsackAgent, TocUCRL2, recommended
-from equipoise.errors import EquipoiseError
-from equipoise.models import Labels, Mechanics, Model, Space
-from equipoise.offline import Benchmark, best_stationary, frontier, solve, solve_knapsack
-from equipoise.simulation import Certified, Run, simulate
-from equipoise.studies import load_results
-from equipoise.theory.certifying import certify
+
+if TYPE_CHECKING:
+    from equipoise import (
+        adapters,
+        agents,
+        confidence,
+        errors,
+        mechanics,
+        models,
+        offline,
+        oracles,
+        planning,
+        rewards,
+        studies,
+        theory,
+    )
+    from equipoise._plugins import allow
+    from equipoise.agents import Agent, Certificate, KnapsackAgent, MixtureUCRL2, TocUCRL2
+    from equipoise.agents.recommended import recommended
+    from equipoise.errors import EquipoiseError
+    from equipoise.models import Labels, Mechanics, Model, Space
+    from equipoise.offline import Benchmark, best_stationary, solve, solve_knapsack
+    from equipoise.offline.frontier import frontier
+    from equipoise.simulation import Certified, Run
+    from equipoise.simulation.simulate import simulate
+    from equipoise.studies import load_results
+    from equipoise.theory.log_certificate import certify
 
 __version__ = VERSION
 
@@ -43,6 +51,7 @@ __all__ = [
     "KnapsackAgent",
     "Labels",
     "Mechanics",
+    "MixtureUCRL2",
     "Model",
     "Run",
     "Space",
@@ -70,3 +79,42 @@ __all__ = [
     "studies",
     "theory",
 ]
+
+# The module of each name that is no module itself. Everything is loaded when it is first used.
+_MODULES: Final = {
+    "Agent": "agents",
+    "Benchmark": "offline",
+    "Certificate": "agents",
+    "Certified": "simulation",
+    "EquipoiseError": "errors",
+    "KnapsackAgent": "agents",
+    "Labels": "models",
+    "Mechanics": "models",
+    "MixtureUCRL2": "agents",
+    "Model": "models",
+    "Run": "simulation",
+    "Space": "models",
+    "TocUCRL2": "agents",
+    "allow": "_plugins",
+    "best_stationary": "offline",
+    "certify": "theory.log_certificate",
+    "frontier": "offline",
+    "load_results": "studies",
+    "recommended": "agents",
+    "simulate": "simulation",
+    "solve": "offline",
+    "solve_knapsack": "offline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
+    value = getattr(module, name) if name in _MODULES else module
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,38 +4,61 @@ The file is an ordinary ``.npz`` (``numpy.load`` opens it) and holds no pickle. 
 JSON text with the keys ``format`` (``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all
 other members) and ``content`` (whatever the writer wants to say). Every member carries a checksum.
 
-A file is written beside its destination under another name, flushed to the disk, and then renamed over
-it: a reader, or a run that was killed, finds the old file or the new one and never a part.
+A file is written next to its destination under another name, flushed to the disk, and then renamed over
+it: a reader, or a run that was killed, finds the old file or the new one and never a part. The name of a part
+is ``.NAME.<12 hexadecimal digits>.part``. While its writer lives, it holds a lock on the part; the next write of
+the same file removes the parts that nobody holds.
+
+Files may come from strangers. What is read must be a regular file of at most `MOST_BYTES`, whose members are not
+compressed and are exactly as long as their headers say. So the memory that reading takes is bounded by the size of
+the file. What the arrays mean is checked by whoever asked for them.
+
+A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break as a formula, which can
+start programs. Names of problems, agents, states and outcomes come from the files of others, so in CSV files such a
+text has an apostrophe before it (`escape_formula`). Numbers are left as they are.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
+import math
 import os
+import re
 import secrets
-import struct
-import tokenize
+import stat
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from equipoise.errors import FileError
+from equipoise.errors import EquipoiseError, FileError
 
+if TYPE_CHECKING:
+    import polars
+
+
+_fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
+MOST_BYTES: Final = 16 << 30
+"""The largest file that is read or written: 16 GiB."""
+_MOST_HEADER_BYTES: Final = 256 << 20  # of the JSON text; numpy keeps four bytes per character
 _HEADER: Final = "header"
 _FORMAT: Final = "equipoise-"
-# What the libraries raise on damaged files; a flipped bit may ask for a password (RuntimeError) or spoil a header.
-_DAMAGE: Final = (
-    zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError, RuntimeError,
-    tokenize.TokenError, SyntaxError,
-)  # fmt: skip
+_HEADER_READERS: Final = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_KINDS: Final = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
 
 
@@ -46,24 +69,7 @@ def write_npz(
     kind: str,
     version: int,
 ) -> None:
-    """Write named arrays and a header to exactly `path`, atomically.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        Used as given: no suffix is added.
-    arrays : mapping
-        Arrays of numbers, booleans or strings by name; ``header`` is reserved.
-    header : mapping
-        Anything that JSON can hold.
-    kind, version : str, int
-        What the file is, to be asked for again by `read_npz`.
-
-    Raises
-    ------
-    FileError
-        When the file cannot be written; whatever was at `path` is then still there.
-    """
+    """Write named arrays and a header to exactly `path`, atomically."""
     if _HEADER in arrays:
         raise ValueError(f"an array may not be called {_HEADER!r}")
     about = {
@@ -73,6 +79,9 @@ def write_npz(
         "content": dict(header),
     }
     members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
+    size = sum(np.asarray(array).nbytes for array in members.values())
+    if size > MOST_BYTES or members[_HEADER].nbytes > _MOST_HEADER_BYTES:
+        raise FileError(f"{path}: not written; its {size:,} bytes are more than can be read again ({MOST_BYTES:,})")
     with atomically(path) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as member:
@@ -81,26 +90,98 @@ def write_npz(
 
 @contextlib.contextmanager
 def atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that takes its name when it is complete: on an error whatever was at `path` is still there.
-
-    Raises
-    ------
-    FileError
-        When it cannot be written.
-    """
-    target = _checked_path(path)
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    """Open a file that takes its name when it is complete: on an error whatever was at `path` is still there."""
+    named = _checked_path(path)
     try:
-        with partial.open("xb") as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        partial.replace(target)
+        target = Path(os.path.realpath(named))
+        before = _regular(target)
+        _remove_abandoned(target)
+        partial, handle = _new_part(target, before)
+        try:
+            with handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+                partial.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+        _sync_folder(target.parent)
     except OSError as error:
-        raise FileError(f"{target}: cannot be written ({error.strerror or error})") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+        raise FileError(f"{named}: cannot be written ({error.strerror or error})") from error
+
+
+def _regular(target: Path) -> os.stat_result | None:
+    """What is at a path that will be written: a regular file, or nothing yet."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(f"{target}: cannot be written; {_kind_of(found)} is there, and a regular file is needed")
+    return found
+
+
+def _kind_of(found: os.stat_result) -> str:
+    return next((kind for test, kind in _KINDS.items() if test(found.st_mode)), "something else")
+
+
+def _new_part(target: Path, before: os.stat_result | None) -> tuple[Path, BinaryIO]:
+    """A new file next to `target`, held by a lock, with the permissions of the file that it will replace."""
+    while True:
+        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.fdopen(os.open(part, flags, 0o666 if before is None else 0o600), "wb")
+        _lock(handle)
+        if os.fstat(handle.fileno()).st_nlink:  # else another writer took it for abandoned before it was locked
+            if before is not None:
+                _take_permissions(part, before)
+            return part, handle
+        handle.close()
+
+
+def _take_permissions(part: Path, before: os.stat_result) -> None:
+    """Owner, group and mode of another file; without the bits of a group that cannot be given."""
+    mode = stat.S_IMODE(before.st_mode)
+    if hasattr(os, "chown"):
+        for ids in ((before.st_uid, -1), (-1, before.st_gid)):
+            with contextlib.suppress(OSError):
+                os.chown(part, *ids)
+        if part.stat().st_gid != before.st_gid:
+            mode &= ~stat.S_IRWXG
+    part.chmod(mode)
+
+
+def _lock(handle: BinaryIO) -> bool:
+    """Hold a part while its writer lives; False if somebody else holds it, or if there are no such locks here."""
+    if _fcntl is None:
+        return False
+    try:
+        _fcntl.flock(handle, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove the parts of a file whose writers were killed: those of its name that nobody holds."""
+    part = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{12}\.part")
+    with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if part.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError), Path(entry.path).open("rb") as handle:
+                    if _lock(handle):
+                        Path(entry.path).unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Flush a rename to the disk, where folders can be flushed."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
@@ -121,21 +202,10 @@ class Saved:
 
 
 def read_npz(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read what `write_npz` wrote: the header and the arrays by name.
-
-    Parameters
-    ----------
-    path : str or PathLike
-        The file.
-    kind, version : str, int
-        What it must be, and the latest version of it.
-
-    Raises
-    ------
-    FileError
-        When the file is missing, cut short, damaged, of another kind, or of a later version.
-    """
+    """Read what `write_npz` wrote: the header and the arrays by name."""
     saved = read_saved(path, {kind: version})
+    if saved.version != version:
+        raise FileError(f"{path}: of version {saved.version}; version {version} is needed")
     return saved.header, saved.arrays
 
 
@@ -143,30 +213,93 @@ def read_saved(path: str | os.PathLike[str], kinds: Mapping[str, int]) -> Saved:
     """As `read_npz`, for a file that may be of several kinds; `kinds` has the latest version of each."""
     source = _checked_path(path)
     try:
-        with zipfile.ZipFile(source) as archive:
-            names = {Path(name).stem if name.endswith(".npy") else name for name in archive.namelist()}
+        with open_regular(source) as handle, zipfile.ZipFile(handle) as archive:
+            names = _checked_members(archive, os.fstat(handle.fileno()).st_size)
             if _HEADER not in names:
                 raise FileError(f"{source}: a zip file, but not one of Equipoise's: it has no header")
-            about = _header(source, _member(archive, _HEADER))
+            about = _header(source, _member(archive, _HEADER, _MOST_HEADER_BYTES))
             kind = about["format"].removeprefix(_FORMAT)
             if kind not in kinds or not about["format"].startswith(_FORMAT):
                 raise FileError(f"{source}: holds {about['format']}; {_FORMAT}{next(iter(kinds))} is needed")
             if about["version"] > kinds[kind]:
                 raise FileError(
                     f"{source}: of version {about['version']}, written by a later Equipoise; "
-                    f"this one reads up to version {kinds[kind]}"
+                    f"this one reads version {kinds[kind]}"
                 )
             absent = sorted(set(about["arrays"]) - names)
             if absent:
                 raise FileError(f"{source}: the array {absent[0]!r} is missing")
-            arrays = {name: _member(archive, name) for name in about["arrays"]}
+            arrays = {name: _member(archive, name, MOST_BYTES) for name in about["arrays"]}
             return Saved(kind, about["version"], about["content"], arrays)
+    except FileError:
+        raise
     except FileNotFoundError:
         raise FileError(f"{source}: there is no such file") from None
     except OSError as error:
         raise FileError(f"{source}: cannot be read ({error.strerror or error})") from error
-    except _DAMAGE as error:
-        raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({error})") from None
+    except Exception as error:  # whatever the libraries raise on damaged or crafted files
+        reason = str(error) or type(error).__name__
+        raise FileError(f"{source}: truncated, damaged, or not a file of Equipoise ({reason})") from None
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file of at most `MOST_BYTES` to read it."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, flags)
+    found = os.fstat(number)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
+        return os.fdopen(number, "rb")
+    os.close(number)
+    if stat.S_ISREG(found.st_mode):
+        raise FileError(f"{path}: cannot be read; its {found.st_size:,} bytes are more than {MOST_BYTES:,}")
+    raise FileError(f"{path}: cannot be read; {_kind_of(found)} is there, and a regular file is needed")
+
+
+@contextlib.contextmanager
+def blaming(path: str | os.PathLike[str], otherwise: str) -> Iterator[None]:
+    """Name the file, and what it does not hold, in whatever making something of its content raises."""
+    try:
+        yield
+    except EquipoiseError as error:
+        raise FileError(f"{path}: {otherwise} ({error})") from error
+    except Exception as error:  # whatever a damaged file, or a part of somebody's, may raise
+        raise FileError(f"{path}: {otherwise} ({type(error).__name__}: {error})") from error
+
+
+def load_array(arrays: Mapping[str, Any], name: str, like: NDArray[Any], grows: bool = False) -> NDArray[Any]:
+    """A saved array of the type and the shape of `like`, or of another length if it `grows`: kernels know no other."""
+    part = arrays.get(name)
+    if not isinstance(part, np.ndarray):
+        raise FileError(f"the array {name!r} is missing")
+    if part.dtype != like.dtype or part.ndim != like.ndim or not (grows or part.shape == like.shape):
+        raise FileError(f"the array {name!r} is of type {part.dtype} and shape {part.shape}")
+    return np.array(part, order="C")  # kernels are compiled for arrays laid out row by row
+
+
+def ensure(condition: Any, otherwise: str) -> None:
+    """Refuse what cannot have come about; `otherwise` says what is wrong."""
+    if not condition:
+        raise FileError(otherwise)
+
+
+def require_pointer(pointer: NDArray[np.int64], count: int, size: int, name: str) -> None:
+    """Refuse a pointer unless it says where each of `count` parts of `size` entries begins and the last ends."""
+    ensure(
+        pointer.size == count + 1
+        and pointer[0] == 0
+        and np.all(pointer[1:] >= pointer[:-1])
+        and int(pointer[-1]) == size,
+        f"the array {name!r} must have {count + 1} entries, begin with 0, never fall, and end with {size}",
+    )
+
+
+def require_range(part: NDArray[Any], size: int, low: int, high: int, name: str) -> None:
+    """Refuse an array that has not `size` entries, all of them from `low` to below `high`."""
+    ensure(part.size == size, f"the array {name!r} has {part.size} entries; {size} are needed")
+    ensure(
+        size == 0 or (part.min() >= low and part.max() < high),
+        f"the array {name!r} has entries outside of {low} to {high - 1}",
+    )
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:
@@ -180,12 +313,39 @@ def _checked_path(path: str | os.PathLike[str]) -> Path:
     return checked
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with archive.open(f"{name}.npy") as member:
-        array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
-        if member.read(1):  # also makes zipfile verify the checksum
-            raise ValueError(f"the member {name!r} is longer than its array")
-    return array
+def _checked_members(archive: zipfile.ZipFile, size: int) -> set[str]:
+    """The names of the members, all of them stored plainly, each once, and together no longer than the file."""
+    members = archive.infolist()
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
+            raise ValueError(f"the member {member.filename!r} is compressed or encrypted; Equipoise writes neither")
+    if sum(member.file_size for member in members) > size:
+        raise ValueError("its members are together longer than the file")
+    names = [member.filename.removesuffix(".npy") for member in members]
+    if len(set(names)) != len(names):
+        raise ValueError("two of its members have one name")
+    return set(names)
+
+
+def _member(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
+    """The array in a member; its size is compared with that of the member before anything is allocated."""
+    found = archive.getinfo(f"{name}.npy")
+    if found.file_size > most:
+        raise ValueError(f"the member {name!r} has {found.file_size:,} bytes, more than {most:,}")
+    with archive.open(found) as member:
+        version = npy.read_magic(member)
+        if version not in _HEADER_READERS:
+            raise ValueError(f"the member {name!r} is of the version {version} of .npy")
+        shape, fortran, dtype = _HEADER_READERS[version](member)
+        left = found.file_size - member.tell()
+        if dtype.hasobject:
+            raise ValueError(f"the member {name!r} holds Python objects")
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > left:
+            raise ValueError(f"the member {name!r} is shorter than its array, {dtype} of shape {shape}")
+        content = bytearray(member.read(left))  # zipfile verifies the checksum where a member ends
+        if len(content) != math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"the member {name!r} is longer than its array, {dtype} of shape {shape}")
+        return np.ndarray(shape, dtype, content, order="F" if fortran else "C")
 
 
 def _header(source: Path, array: NDArray[Any]) -> dict[str, Any]:
@@ -193,10 +353,32 @@ def _header(source: Path, array: NDArray[Any]) -> dict[str, Any]:
     fits = (
         isinstance(about, dict)
         and isinstance(about.get("format"), str)
-        and isinstance(about.get("version"), int)
+        and type(about.get("version")) is int
         and isinstance(about.get("arrays"), list)
+        and all(isinstance(name, str) for name in about["arrays"])
         and isinstance(about.get("content"), dict)
     )
     if not fits:
         raise FileError(f"{source}: its header is not one that Equipoise writes")
     return about  # type: ignore[no-any-return]
+
+
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def escape_formulas(frame: polars.DataFrame) -> polars.DataFrame:
+    """Do so in the texts and the column names of a table that is to be written as CSV."""
+    import polars
+
+    texts = [name for name, kind in frame.schema.items() if isinstance(kind, polars.String | polars.Categorical)]
+    cells = (polars.col(name).cast(polars.String) for name in texts)
+    escaped = frame.with_columns(cell.map_elements(escape_formula, polars.String) for cell in cells)
+    names: dict[str, str] = {}
+    for name in frame.columns:
+        new = escape_formula(name)
+        while new != name and (new in frame.columns or new in names.values()):
+            new = f"'{new}"
+        names[name] = new
+    return escaped.rename(names)

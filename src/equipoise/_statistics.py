@@ -26,17 +26,7 @@ SAME: Final = 1e-9
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over n independent numbers, and the half-width of its interval.
-
-    Attributes
-    ----------
-    mean : float
-        Of the numbers.
-    half : float or None
-        The half-width; None for a single number.
-    n : int
-        How many there are.
-    """
+    """A mean over n independent numbers, and the half-width of its interval."""
 
     mean: float
     half: float | None
@@ -59,20 +49,7 @@ class Interval:
 
 
 def half_widths(deviations: ArrayLike, counts: ArrayLike, level: float = LEVEL) -> NDArray[np.float64]:
-    """Half-widths t_{n-1} s / sqrt(n) of many intervals at once; NaN where n < 2.
-
-    Parameters
-    ----------
-    deviations : array
-        The standard deviations s, with divisor n - 1.
-    counts : array
-        The numbers n.
-    level : float
-        The probability with which an interval holds the mean.
-
-    >>> half_widths([1.0, 1.0, 1.0], [2, 4, 1]).round(3)
-    array([8.985, 1.591,   nan])
-    """
+    """Half-widths t_{n-1} s / sqrt(n) of many intervals at once; NaN where n < 2."""
     from scipy import stats  # which takes long to import, and is not needed to load the package
 
     s = np.asarray(deviations, dtype=float)
@@ -84,20 +61,7 @@ def half_widths(deviations: ArrayLike, counts: ArrayLike, level: float = LEVEL) 
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
-    """The mean of independent numbers, with Student's interval.
-
-    Parameters
-    ----------
-    values : array
-        The numbers, at least one.
-    level : float
-        The probability with which the interval holds the mean.
-
-    >>> mean_interval([1.0, 2.0, 3.0])
-    Interval(mean=2.0, half=2.48413..., n=3)
-    >>> mean_interval([1.0])
-    Interval(mean=1.0, half=None, n=1)
-    """
+    """The mean of independent numbers, with Student's interval."""
     x = np.asarray(values, dtype=float)
     if x.size == 0:
         raise ValueError("values: empty; a mean needs at least one")
@@ -108,16 +72,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
 
 
 def log_slope(t: ArrayLike, y: ArrayLike) -> float:
-    """The slope of log y against log t, by least squares.
-
-    Parameters
-    ----------
-    t, y : array
-        Positive numbers, as many of the one as of the other.
-
-    >>> round(log_slope([1, 10, 100], [1, 0.1, 0.01]), 9)
-    -1.0
-    """
+    """The slope of log y against log t, by least squares."""
     x = np.log(np.asarray(t, dtype=float))
     x = x - x.mean()
     return float(x @ np.log(np.asarray(y, dtype=float)) / (x @ x))

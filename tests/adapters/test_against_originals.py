@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.adapters.labelling import plain
+from equipoise.adapters.gym_api import to_label
 
 pytestmark = [
     pytest.mark.slow,
@@ -70,12 +70,12 @@ def disagreements(found, env, label, steps=STEPS):
 def test_frequencies_and_outcomes_are_those_of_the_environment(name):
     make = gymnasium.make if name[0].isupper() else mo_gymnasium.make
     found = eq.adapters.explore(make(name), check=0, episodes=True, **CASES[name])
-    label = (lambda one: plain(clipped(one))) if "state" in CASES[name] else plain
+    label = (lambda one: to_label(clipped(one))) if "state" in CASES[name] else to_label
     assert disagreements(found, make(name).unwrapped, label) == []
 
 
 def test_a_model_that_is_wrong_would_be_noticed():
     other = eq.adapters.explore(mo_gymnasium.make("fishwood-v0", fishproba=0.12), check=0, episodes=True)
-    assert disagreements(other, mo_gymnasium.make("fishwood-v0").unwrapped, plain, 50_000) == [2, 3]
+    assert disagreements(other, mo_gymnasium.make("fishwood-v0").unwrapped, to_label, 50_000) == [2, 3]
     lake = eq.adapters.explore(gymnasium.make("FrozenLake-v1", success_rate=0.4), check=0, episodes=True)
-    assert disagreements(lake, gymnasium.make("FrozenLake-v1").unwrapped, plain, 50_000)
+    assert disagreements(lake, gymnasium.make("FrozenLake-v1").unwrapped, to_label, 50_000)

@@ -7,25 +7,25 @@ import sys
 import pytest
 
 from equipoise import adapters
-from equipoise.adapters._extras import imported
+from equipoise.adapters import import_extra
 from equipoise.errors import MissingExtraError
 
 
 def test_a_library_that_is_missing_is_named_with_what_to_install():
     with pytest.raises(MissingExtraError, match=r"no_such_library is not installed: pip install 'equipoise\[deep\]'"):
-        imported("no_such_library.sub", "deep")
+        import_extra("no_such_library.sub", "deep")
 
 
 def test_what_an_installed_library_lacks_is_not_taken_for_the_library(tmp_path, monkeypatch):
     (tmp_path / "half_installed.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
-        imported("half_installed", "deep")
+        import_extra("half_installed", "deep")
 
 
-def test_classes_made_of_gymnasiums_need_it(monkeypatch):
+def test_what_is_for_gymnasium_needs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    for name in ("GradientThreshold", "ThetaAwareObservation", "Continuing", "DifferentialQ"):
+    for name in set(adapters.__all__) - {"Scaling"}:
         with pytest.raises(
             MissingExtraError, match=r"gymnasium is not installed: pip install 'equipoise\[gymnasium\]'"
         ):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.adapters.draws import ForkingGenerator, ForkingRandom, ForkingState, GlobalDraws, stand_in
 from equipoise.adapters.forks import Forks, Uniform
+from equipoise.adapters.rng_patch import ForkingGenerator, ForkingRandom, ForkingState, GlobalDraws, make_fork
 from equipoise.errors import AdapterError
 
 CHANCES = st.floats(0.01, 0.99)
@@ -166,9 +166,9 @@ def test_a_function_that_draws_differently_each_time_is_refused():
         list(forks.each(lambda: [forks.choose([0.5, 0.5]) for _ in range(3 - next(calls))]))
 
 
-def test_stand_ins_are_for_generators_only():
+def test_make_forks_are_for_generators_only():
     kinds = [np.random.default_rng(0), np.random.RandomState(0), random.Random(0), "no generator", None]
-    names = [type(stand_in(one, Forks())).__name__ for one in kinds]
+    names = [type(make_fork(one, Forks())).__name__ for one in kinds]
     assert names == ["ForkingGenerator", "ForkingState", "ForkingRandom", "NoneType", "NoneType"]
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import equipoise as eq
-from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent
+from equipoise.agents.baselines import FrankWolfeUCB, PosteriorProgram, RoundRobin, Rule, StationaryAgent
 
 TARGET = [0.4, 0.3, 0.3]
 HORIZON = 300
@@ -49,6 +49,11 @@ def cases() -> dict[str, Case]:
         "knapsack, all given": Case(
             nulls, lambda: eq.KnapsackAgent(nulls.space, 0.5, HORIZON, [0] * 5, 0.1, known, tolerance=1e-4)
         ),
+        "mixture": Case(world, lambda: eq.MixtureUCRL2(space, kinked)),
+        "mixture, smooth": Case(world, lambda: eq.MixtureUCRL2(space, smooth, delta=0.1)),
+        "mixture, drawn": Case(world, lambda: eq.MixtureUCRL2(space, kinked, eq.confidence.PosteriorSampling(seed=2))),
+        "mixture, known": Case(nulls, lambda: eq.MixtureUCRL2(nulls.space, kinked, known)),
+        "posterior program": Case(world, lambda: PosteriorProgram(space, smooth, seed=4)),
         "uniform": Case(world, lambda: StationaryAgent(space, smooth, seed=2**200 + 1)),
         "randomised": Case(world, lambda: StationaryAgent(space, kinked, policy, 7)),
         "deterministic": Case(world, lambda: StationaryAgent(space, kinked, first)),

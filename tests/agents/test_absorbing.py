@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -9,6 +10,9 @@ import polars as pl
 import pytest
 
 import equipoise as eq
+from equipoise.confidence.base import build_region
+from equipoise.confidence.counts import empty_counts
+from equipoise.confidence.intervals import count_log
 from equipoise.errors import LogError, ProtocolError
 
 MODEL = eq.models.garnet(5, 2, 3, n_outcomes=2, seed=3)
@@ -16,13 +20,13 @@ REWARD = eq.rewards.Quadratic([0.7, 0.7])
 RULES = [eq.confidence.Bernstein(), eq.confidence.Adaptive(), eq.confidence.EmpiricalBernstein(), eq.confidence.L1()]
 
 
-def log_of(steps, seed=0, model=MODEL):
-    old = eq.agents.baselines.StationaryAgent(model.space, REWARD, seed=seed)
+def log_of(steps, seed=0, model=MODEL, reward=REWARD):
+    old = eq.agents.baselines.StationaryAgent(model.space, reward, seed=seed)
     return eq.simulate(model, old, steps, seed, trace=True, progress=False).trace
 
 
 def counts_of(agent):
-    counts = agent.machine.counts
+    counts = agent.loop.arrays.counts
     blocks = {}
     for pair in range(agent.space.n_pairs):
         part = slice(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair])
@@ -49,7 +53,7 @@ def test_the_counts_are_those_of_one_who_was_there(rule):
         assert block == sorted(zip(there["next_state"].to_list(), there["count"].to_list(), strict=True))
     assert agent.t == 1
     assert not agent.average.any()
-    assert agent.rules.tau_origin == -3000  # rows are time, for radii that grow with it
+    assert agent.loop.constants.tau_offset == -3000  # rows are time, for radii that grow with it
 
 
 def test_in_pieces_between_steps_and_from_a_file(tmp_path):
@@ -64,7 +68,7 @@ def test_in_pieces_between_steps_and_from_a_file(tmp_path):
     runs = [eq.simulate(MODEL, agent, 500, seed=5, progress=False) for agent in (whole, file)]
     assert runs[0].outcomes.tobytes() == runs[1].outcomes.tobytes()
     action = whole.act(whole.state)
-    whole.absorb(log)  # between act and observe
+    whole.absorb(log, again=True)  # between act and observe
     whole.observe([0.5, 0.5], 1)
     assert sum(counts_of(whole)[0]) == 8501
     assert 0 <= action < 2
@@ -79,9 +83,9 @@ def test_it_is_kept(tmp_path):
     again = eq.TocUCRL2.load(tmp_path / "agent.npz")
     one, other = (eq.simulate(MODEL, a, 2000, seed=1, progress=False) for a in (agent, again))
     assert one.outcomes.tobytes() == other.outcomes.tobytes()
-    assert again.rules.tau_origin == -1000
+    assert again.loop.constants.tau_offset == -1000
     twin = __import__("copy").deepcopy(agent)
-    assert twin.rules.tau_origin == -1000
+    assert twin.loop.constants.tau_offset == -1000
 
 
 def test_nothing_is_half_absorbed():
@@ -98,14 +102,14 @@ def test_nothing_is_half_absorbed():
 
 @pytest.mark.slow
 def test_a_log_helps():
-    """The certificate of an agent that begins with a log is lower than that of one that does not."""
+    """The certified regret of an agent that begins with a log is less than half of that of one that does not."""
     river = eq.models.riverswim(6)
     goal = eq.rewards.Linear([1.0])
     agent, other = (eq.recommended(river.space, goal) for _ in range(2))
     explorer = eq.recommended(river.space, goal)
     agent.absorb(eq.simulate(river, explorer, 50_000, trace=True, progress=False).trace)
     runs = [eq.simulate(river, each, 2000, seed=3, progress=False) for each in (agent, other)]
-    assert runs[0].certified[-1] < 0.3 * runs[1].certified[-1]
+    assert runs[0].certified[-1] < 0.5 * runs[1].certified[-1]
     assert runs[0].values[-1] > runs[1].values[-1]
 
 
@@ -168,3 +172,134 @@ def test_certify():
         eq.certify(MODEL.space, REWARD, log, confidence=eq.confidence.PosteriorSampling())
     with pytest.raises(eq.errors.ParameterError, match="strictly between 0 and 1"):
         eq.certify(MODEL.space, REWARD, log, delta=1.0)
+
+
+# -- the order of rows, and their time ---------------------------------------------------------------------------
+
+ORDERS = {
+    "as it happened": lambda log: log,
+    "backwards": lambda log: log.reverse(),
+    "sorted": lambda log: log.sort("state", "action", "next_state"),
+    "new ones first": lambda log: log.sort(pl.col("next_state").cum_count().over("state", "action", "next_state")),
+}
+
+
+def wheel(pockets):
+    """A wheel that stops at itself half of the time, and else in one of many pockets."""
+    hub = pockets  # with the highest number, so that to sort the rows puts what is common last
+    branches = [[[(1.0, hub, [0.0])]] for _ in range(pockets)]
+    branches.append([[(0.5, hub, [0.0]), *((0.5 / pockets, s, [0.0]) for s in range(pockets))]])
+    return eq.Model.from_branches(branches, start=hub)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_the_order_of_the_rows_changes_no_region(rule):
+    model = wheel(40)
+    log = log_of(400, model=model, reward=eq.rewards.Linear([1.0]))
+    regions = []
+    for order in ORDERS.values():
+        counts, rows, _ = count_log(empty_counts(model.space, rule), order(log), model.space)
+        region = build_region(rule, model.space, counts, rows + 1, 0.05, logged=True)
+        listed = [
+            sorted(zip(*(part[region.first[p] : region.first[p + 1]] for part in region[1:4]), strict=True))
+            for p in range(model.n_pairs)
+        ]
+        regions.append((listed, *(part.tolist() for part in region[4:7])))
+    assert all(region == regions[0] for region in regions)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("logged", [True, False])
+def test_no_order_hides_what_was_never_seen(order, logged):
+    """Sorted, the last rows of a pair are all alike, as if it had long had no new successor."""
+    model, rule = wheel(500), eq.confidence.Adaptive()
+    hub = model.n_pairs - 1
+    for seed in range(5):
+        log = ORDERS[order](log_of(400, seed, model, eq.rewards.Linear([1.0])))
+        counts, rows, _ = count_log(empty_counts(model.space, rule), log, model.space)
+        region = build_region(rule, model.space, counts, rows + 1, 0.05, logged=logged)
+        seen = region.successor[region.first[hub] : region.first[hub + 1]]
+        unseen = (500 - np.count_nonzero(seen < 500)) * 0.5 / 500
+        assert unseen <= region.rest_sum[hub]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_log_in_parts_is_the_whole_log(order):
+    """The last part of a sorted log has nothing new, as if nothing new had been seen for long."""
+    model, rule = wheel(40), eq.confidence.Adaptive()
+    log = ORDERS[order](log_of(400, model=model, reward=eq.rewards.Linear([1.0])))
+    whole, _, _ = count_log(empty_counts(model.space, rule), log, model.space)
+    parts = empty_counts(model.space, rule)
+    for part in log.iter_slices(70):
+        parts, _, _ = count_log(parts, part, model.space)
+    one, other = (build_region(rule, model.space, counts, 401, 0.05, logged=True) for counts in (whole, parts))
+    assert one.rest_sum.tolist() == other.rest_sum.tolist()
+
+
+def test_what_a_log_proves_of_the_mass_never_seen():
+    """By sets of successors, at any order: its level is what the bound by time leaves of delta/2."""
+    model, rule, delta = wheel(30), eq.confidence.Adaptive(), 0.05
+    agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=rule, delta=delta)
+    log = pl.DataFrame({"state": [30] * 90, "action": 0, "outcome_0": 0.0, "next_state": [30] * 80 + [1, 2] * 5})
+    agent.absorb(log)
+    S, j, first = 31, 3, delta / (2 * model.n_pairs * 3 * 4)
+    second = first / (S * math.comb(S, j))
+
+    def bound():
+        counts = agent.loop.arrays.counts
+        return build_region(rule, model.space, counts, 1, delta, logged=True).rest_sum[-1]
+
+    assert bound() == pytest.approx(1 - second ** (1 / 90), rel=1e-9)
+    for _ in range(50):
+        agent.act(30)
+        agent.observe([0.0], 30)
+    assert bound() == pytest.approx(min(1 - second ** (1 / 140), 1 - first ** (1 / 50)), rel=1e-9)
+    agent.absorb(log.head(60))  # with nothing new: its rows are no visits since the last that was
+    assert bound() == pytest.approx(min(1 - second ** (1 / 200), 1 - first ** (1 / 50)), rel=1e-9)
+    used = sum(1 / (i * (i + 1)) for i in range(1, S))  # with all S seen there is nothing left to bound
+    assert used + 1 / S == pytest.approx(1)
+
+
+def test_the_threshold_that_moves_has_the_time_of_theta():
+    """The anytime entropy: theta has the slope of mu(t), and no step is taken with a drift above L of mu(t)."""
+    model = eq.models.star(3, 2).visits()
+    goal = eq.rewards.Entropy(model.n_states)
+    agent = eq.TocUCRL2(model.space, goal, confidence=eq.confidence.Adaptive())
+    agent.absorb(log_of(2000, model=model, reward=goal))
+    world, ended = model.world(seed=3), 0
+    for _ in range(300):
+        above = agent.t > 1 and agent.drift > goal.at(agent.t).lipschitz
+        episodes = len(agent.episode_starts) if agent.t > 1 else 0
+        action = agent.act(world.state)
+        ended += above
+        assert len(agent.episode_starts) > episodes or not above
+        agent.observe(*world.step(action))
+    assert ended > 5
+
+
+def test_a_threshold_that_follows_time_has_the_clock_of_the_agent():
+    agent = eq.TocUCRL2(MODEL.space, REWARD, threshold=eq.agents.Power(0.5, 2.0), confidence=eq.confidence.Adaptive())
+    agent.absorb(log_of(3000))
+    agent.act(0)
+    assert agent.loop.arrays.memory.drift_state["threshold"][0] == 2.0
+
+
+# -- twice -------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_is_absorbed_once(tmp_path):
+    log = log_of(500)
+    agent = eq.recommended(MODEL.space, REWARD)
+    agent.absorb(log)
+    agent.save(tmp_path / "agent.npz")
+    log.write_csv(tmp_path / "log.csv")
+    for one in (agent, eq.TocUCRL2.load(tmp_path / "agent.npz"), copy.deepcopy(agent)):
+        before = counts_of(one)
+        for again in (log, log.reverse(), log.lazy(), tmp_path / "log.csv"):
+            with pytest.raises(LogError, match=r"the same 500 rows were absorbed before.*again=True"):
+                one.absorb(again)
+        assert counts_of(one) == before
+        assert one.absorb(log.head(499)) == 499  # other rows, as far as it can tell
+        assert one.absorb(log_of(500, seed=1)) == 500
+        assert one.absorb(log, again=True) == 500
+        assert sum(counts_of(one)[0]) == 1999

@@ -124,6 +124,31 @@ def test_every_oracle(case, threshold):
     compare(model, agent, reference, steps=2000, seed=5)
 
 
+def starting_at(oracle, theta):
+    """The same with another theta_1; theta_2 and so on follow from it as they do from its own."""
+    oracle.theta = np.array(theta)
+    return oracle
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_a_first_theta_of_ones_choice(case):
+    """Algorithm 1 has it as an input: under every oracle, and in every mega-episode. It is where the oracle may be."""
+    model = eq.models.garnet(5, 3, 3, K, seed=11)
+    L = case.reward.lipschitz
+    theta = {
+        "TMD-knapsack": [-1.0, 5.0, 0.0], "TMD-slack": [0.0, -1.0, 0.0], "TMD-simplex": [0.0, -2.0, 0.0],
+        "TMD-gini": [-0.2, -0.8, 0.0], "doubling-fresh": [-2.0, 0.0, 0.0], "doubling-inherit": [0.0, -0.5, -1.5],
+    }.get(case.name, [0.5 * L, -0.4 * L, 0.0])  # fmt: skip
+    made = case.ref_oracle()
+    if isinstance(made, ref_oracles.Doubling):
+        made = ref_oracles.Doubling(lambda length, make=made.make: starting_at(make(length), theta), made.inherit)
+    else:
+        made = starting_at(made, theta)
+    agent = eq.TocUCRL2(model.space, case.reward, o.StartingAt(case.oracle, theta), 0.3)
+    reference = Reference(model.n_actions, K, model.start, case.ref_reward, made, 0.3)
+    compare(model, agent, reference, steps=600, seed=5)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_every_oracle_on_random_worlds(case, seed):
@@ -167,6 +192,18 @@ def test_random_worlds(seed):
         oracle = ref_oracles.FrankWolfe(ref, K)
         reference = Reference(model.n_actions, K, model.start, ref, oracle, threshold, delta=0.1)
         compare(model, agent, reference, steps=300 if threshold == 0 else 3000, seed=seed)
+
+
+@pytest.mark.parametrize("visits", [0.1, 0.25, 0.7])
+@pytest.mark.parametrize("threshold", [0.3, math.inf])
+def test_episodes_that_end_before_visits_have_doubled(threshold, visits):
+    model, reward, ref = eq.models.garnet(5, 3, 3, K, seed=4), eq.rewards.Quadratic(KPI), ref_rewards.Quadratic(KPI)
+    agent = eq.TocUCRL2(model.space, reward, threshold=threshold, visits=visits)
+    oracle = ref_oracles.FrankWolfe(ref, K)
+    reference = Reference(model.n_actions, K, model.start, ref, oracle, threshold, growth=visits)
+    compare(model, agent, reference, steps=2000, seed=2)
+    by_visits = sum(reason in ("visits", "both") for reason in reference.triggers)
+    assert 40 < by_visits <= eq.theory.bounds.visit_episodes(model.n_pairs, 2000, visits)
 
 
 @pytest.mark.parametrize("warm", [True, "visits"])

@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.confidence.nonzero import arrays_of
+from equipoise.confidence.nonzero import list_arrays
 from tests.invariants import assert_invariants
 
 K = 3
@@ -22,7 +22,10 @@ def small_agent(**options) -> tuple[eq.Model, eq.TocUCRL2]:
 
 
 def snapshot(agent: eq.TocUCRL2) -> list[bytes]:
-    return [part.tobytes() for part in (*arrays_of(agent.machine.counts), *agent.machine.memory, *agent.episode_record)]
+    return [
+        part.tobytes()
+        for part in (*list_arrays(agent.loop.arrays.counts), *agent.loop.arrays.memory, *agent.episode_record)
+    ]
 
 
 def drive(model, agent, steps, seed=0):
@@ -53,7 +56,7 @@ def test_defaults_are_the_papers():
     assert isinstance(agent.confidence, eq.confidence.Bernstein)
     assert agent.tolerance is None
     agent.act(0)
-    assert agent.machine.memory.gauge["threshold"][0] == agent.reward.lipschitz
+    assert agent.loop.arrays.memory.drift_state["threshold"][0] == agent.reward.lipschitz
 
 
 @pytest.mark.parametrize(
@@ -63,10 +66,10 @@ def test_defaults_are_the_papers():
         (eq.rewards.Linear([1.0, 0.0, 0.5]), "FrankWolfe()"),
         (eq.rewards.Balance(TARGET), "TunedGradientDescent()"),
         (eq.rewards.TargetDistance(TARGET, 2), "TunedGradientDescent()"),
-        (eq.rewards.TargetDistance(TARGET, 1), "Doubling(mirror_map=Box(), inherit=False)"),
-        (eq.rewards.TargetDistance(TARGET, math.inf), "Doubling(mirror_map=SlackSimplex(), inherit=False)"),
-        (eq.rewards.BottomSum(K, 2), "Doubling(mirror_map=SignedSimplex(), inherit=False)"),
-        (eq.rewards.Knapsack(K, 0.5), "Doubling(mirror_map=SlackSimplex(), inherit=False)"),
+        (eq.rewards.TargetDistance(TARGET, 1), "Doubling(mirror_map=Box())"),
+        (eq.rewards.TargetDistance(TARGET, math.inf), "Doubling(mirror_map=SlackSimplex())"),
+        (eq.rewards.BottomSum(K, 2), "Doubling(mirror_map=SignedSimplex())"),
+        (eq.rewards.Knapsack(K, 0.5), "Doubling(mirror_map=SlackSimplex())"),
     ],
     ids=lambda x: type(x).__name__ if not isinstance(x, str) else None,
 )
@@ -196,7 +199,7 @@ def test_a_plan_that_does_not_converge_leaves_the_agent_as_it_was():
     before = snapshot(agent)
     with pytest.raises(eq.errors.ConvergenceError, match="after 3 sweeps"):
         agent.act(0)
-    agent.machine.memory.clock["phase"] = 0  # the phase has begun, and nothing else
+    agent.loop.arrays.memory.clock["phase"] = 0  # the phase has begun, and nothing else
     assert snapshot(agent) == before
     agent.__dict__["planner"] = eq.planning.Planner()
     good = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), **options)
@@ -226,3 +229,13 @@ def test_doubling_restarts_at_powers_of_two():
         assert restarts.tolist() == [2**h - 1 for h in range(2, 8)]
         assert_invariants(agent)
         assert agent.visits.sum() == (200 if inherit else 200 - (2**7 - 2))
+
+
+def test_attributes_that_a_user_sees():
+    """What only loops of your own need is in `loop`."""
+    kind = eq.TocUCRL2
+    shown = {name for name in dir(kind) if not name.startswith("_") and not callable(getattr(kind, name))}
+    assert shown - {"injected", "implicit_kind"} == {
+        "absorbed", "average", "best_possible", "bias", "caveat", "drift", "episode_record", "episode_starts",
+        "episodes", "gain", "horizon", "loop", "pending", "policy", "proves", "state", "t", "theta", "visits",
+    }  # fmt: skip

@@ -32,11 +32,25 @@ def test_made_again_it_goes_the_same_way(name):
     assert np.array_equal(ran[0].outcomes[-1], agent.average)
 
 
+@pytest.mark.parametrize("kind", [eq.TocUCRL2, eq.MixtureUCRL2])
+def test_the_growth_of_visits_is_kept_and_checked(kind, tmp_path):
+    agent = kind(SPACE, REWARD, visits=0.25)
+    assert agent.arguments()["visits"] == agent.visit_growth == 0.25
+    assert "visits" not in kind(SPACE, REWARD).arguments()
+    assert agent.visits.tolist() == [0, 0]
+    agent.save(tmp_path / "agent.npz")
+    assert kind.load(tmp_path / "agent.npz").visit_growth == 0.25
+    for wrong in (0, -1.0, 1.5, float("nan"), "much", True):
+        with pytest.raises(eq.EquipoiseError, match="visits: "):
+            kind(SPACE, REWARD, visits=wrong)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_all_of_the_constructor_s_in_plain_values(name):
     agent = CASES[name].make()
     parameters = list(inspect.signature(type(agent)).parameters)
-    assert list(agent.arguments()) == [one for one in parameters if one not in ("space", "reward")]
+    left_out = ("space", "reward", "visits")  # the last at 1 alone
+    assert list(agent.arguments()) == [one for one in parameters if one not in left_out]
     plain = (int, float, list, type(None), Oracle, Confidence, eq.planning.Planner)
     for value in agent.arguments().values():
         assert isinstance(value, plain)

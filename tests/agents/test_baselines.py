@@ -50,7 +50,7 @@ def test_frank_wolfe_ucb_by_hand_and_against_the_threshold_at_zero():
         same += action == direct.act(0)
         outcomes, state = world.step(action)
         by_hand.observe(outcomes, state)
-        if direct.machine.memory.policy[0] != action:  # follow the first agent's trajectory
+        if direct.loop.arrays.memory.policy[0] != action:  # follow the first agent's trajectory
             break
         direct.observe(outcomes, state)
     assert same >= 1999

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.confidence._bounds import ends, likelihood
+from equipoise.confidence.adaptive import likelihood_interval
+from equipoise.confidence.bernstein import exact_ends
 from equipoise.confidence.elementwise import Elementwise, interval_entry
 from equipoise.errors import ParameterError, ProtocolError
 
@@ -72,12 +74,11 @@ def test_it_is_kept(tmp_path):
     model, reward = PROBLEMS["garnet, fairness"]
     agent = eq.recommended(model.space, reward)
     eq.simulate(model, agent, 1000, progress=False)
-    agent.certificate(effort=3)
     agent.save(tmp_path / "agent.npz")
     again = eq.TocUCRL2.load(tmp_path / "agent.npz")
     assert math.isfinite(agent.best_possible)
-    assert again.best_possible == agent.best_possible
-    one, other = agent.certificate(), again.certificate()
+    assert again.best_possible == agent.best_possible  # that of a plan
+    one, other = agent.certificate(effort=3), again.certificate(effort=3)
     assert (one.best_possible, one.theta.tolist(), one.proven_at) == (
         other.best_possible,
         other.theta.tolist(),
@@ -130,7 +131,7 @@ def test_a_theta_that_is_not_minus_the_gradient_at_the_average():
         def check(self, reward):
             pass
 
-        def first_theta(self, reward):
+        def initial_theta(self, reward):
             return np.full(reward.n_outcomes, 0.5)
 
         def kernel(self, reward):
@@ -139,8 +140,66 @@ def test_a_theta_that_is_not_minus_the_gradient_at_the_average():
     model, reward = HARD["coins"]
     agent = eq.TocUCRL2(model.space, reward, Elsewhere(), confidence=eq.confidence.Known(model))
     agent.act(0)
-    assert reward.conjugate([0.5, 0.5]) - 0.45 == pytest.approx(agent.machine.proof.bound[0])
+    assert reward.conjugate([0.5, 0.5]) - 0.45 == pytest.approx(agent.loop.arrays.proof.bound[0])
     assert agent.best_possible >= eq.solve(model, reward).value
+
+
+@pytest.mark.parametrize("size", [1e-13, 1.0, 1e13, 1e100])
+def test_rounding_is_relative_to_the_size_of_the_reward(size):
+    """For certain no policy has more: not in exact arithmetic either, nor as the average is rounded."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        means, weights = rng.random((5, 3)), size * rng.normal(size=3)
+        model = eq.Model.from_arrays([[[1.0]] * 5], [list(means)], noise="none")
+        exact = max(sum(Fraction(w) * Fraction(x) for w, x in zip(weights, row, strict=True)) for row in means)
+        agent = eq.TocUCRL2(model.space, R.Linear(weights), confidence=eq.confidence.Known(model))
+        eq.simulate(model, agent, 1000, progress=False)
+        for effort in (0, 3):
+            certificate = agent.certificate(effort)
+            assert certificate.probability == 1.0
+            for bound in (certificate.best_possible, agent.best_possible):
+                assert Fraction(bound) >= exact
+                assert bound >= certificate.achieved
+                assert bound - float(exact) <= 1e-11 * np.abs(weights).sum()
+
+
+def test_a_bound_grows_with_the_reward():
+    """Twice, or 2^40 times, the reward: twice the bound, to the last bit."""
+    model = eq.models.riverswim(4)
+    bounds = []
+    for power in (0, 1, 40):
+        agent = eq.TocUCRL2(
+            model.space, R.Linear([2.0**power]), confidence=eq.confidence.Known(model), tolerance=1e-3 * 2.0**power
+        )
+        eq.simulate(model, agent, 10, progress=False)
+        bounds.append(agent.best_possible / 2.0**power)
+        bounds.append(agent.certificate(effort=2).best_possible / 2.0**power)
+    assert len(set(bounds[::2])) == len(set(bounds[1::2])) == 1
+
+
+@pytest.mark.parametrize("price", [[-3.0, 3.0], [-3.0, -3.0], [3.0, 3.0], [0.0, -3.0]])
+def test_a_plan_bounds_by_a_tangent_in_a_corner(price):
+    """The maximiser of g + theta.w is a corner, where a supergradient is not minus theta."""
+
+    class Fixed(eq.oracles.Oracle):
+        def check(self, reward):
+            pass
+
+        def initial_theta(self, reward):
+            return np.array(price)
+
+        def kernel(self, reward):
+            return eq.oracles.TunedGradientDescent().kernel(reward)
+
+    model = eq.models.bandit(2)
+    custom = R.Custom(
+        2, lambda w: 1.0 - np.sum((w - 0.5) ** 2), lambda w: 1.0 - 2.0 * w, norm=2.0, lipschitz=2.0, smoothness=2.0
+    )
+    agent = eq.TocUCRL2(model.space, custom, Fixed(), confidence=eq.confidence.Known(model))
+    agent.act(0)
+    corner = np.where(np.array(price) > 0.0, 1.0, np.where(np.array(price) < 0.0, 0.0, 0.5))
+    conjugate = 1.0 - np.sum((corner - 0.5) ** 2) + price @ corner
+    assert agent.loop.arrays.proof.bound[0] == pytest.approx(conjugate + max(-np.array(price)), abs=1e-6)
 
 
 def test_a_plan_that_runs_out_of_sweeps_proves_what_it_can():
@@ -188,7 +247,7 @@ def test_who_proves_nothing_says_so():
     with pytest.raises(ProtocolError, match="RoundRobin keeps no confidence regions"):
         eq.agents.baselines.RoundRobin(model.space, reward).certificate()
     sampling = eq.recommended(model.space, reward, guarantee=False)
-    with pytest.raises(ProtocolError, match="are not proven to hold the truth"):
+    with pytest.raises(ProtocolError, match="are not proven to contain the true model"):
         sampling.certificate()
     run = eq.simulate(model, sampling, 100, progress=False)
     assert np.all(np.isnan(run.certified))
@@ -254,7 +313,7 @@ def test_coverage_would_notice(share, monkeypatch):
 @interval_entry
 def _at_worst(tau, delta, count, binary, n, total, squares, floats, bounds):
     """The least that each mean outcome may be: where more is better, the gain is then the pessimistic one."""
-    bounds[0] = 0.0 if binary != 0 else likelihood(n, total, True, delta / (2.0 * count))[0]
+    bounds[0] = 0.0 if binary != 0 else likelihood_interval(n, total, True, delta / (2.0 * count))[0]
     bounds[1] = 1.0 if binary != 0 else bounds[0]
 
 
@@ -274,10 +333,10 @@ def test_coverage_would_notice_pessimism():
 def _each_at_delta(tau, delta, count, binary, n, total, squares, floats, bounds):
     """As `Adaptive` would be if every interval had all of delta, and none had to share it."""
     if binary != 0:
-        bounds[0], bounds[1] = likelihood(n, total, True, delta)
+        bounds[0], bounds[1] = likelihood_interval(n, total, True, delta)
     else:
-        lower, upper = likelihood(n, total, False, delta)
-        least, most = ends(n, total, delta)
+        lower, upper = likelihood_interval(n, total, False, delta)
+        least, most = exact_ends(n, total, delta)
         bounds[0], bounds[1] = max(lower, least), min(upper, most)
 
 

@@ -32,7 +32,7 @@ def test_budgets_are_never_exceeded(seed, budget, horizon, fractional):
     model = random_world(seed, fractional)
     agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)
     eq.simulate(model, agent, horizon, seed=seed)
-    consumed = agent._inner.machine.memory.total[1:]
+    consumed = agent._inner.loop.arrays.memory.total[1:]
     assert np.all(consumed <= budget * horizon)
     assert np.all(agent.inventory >= 0)
     assert agent.t == horizon + 1
@@ -48,7 +48,30 @@ def test_budgets_are_never_exceeded_in_a_thousand_worlds():
         budget, horizon = float(rng.uniform(0.01, 0.99)), int(rng.integers(1, 200))
         agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)
         eq.simulate(model, agent, horizon, seed=seed)
-        assert np.all(agent._inner.machine.memory.total[1:] <= budget * horizon), seed
+        assert np.all(agent._inner.loop.arrays.memory.total[1:] <= budget * horizon), seed
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_the_stopping_time_is_the_papers(fractional):
+    """tau: the steps before some I_k < 1, counted on the trace; T if there is always enough; None while it goes on."""
+    stopped = 0
+    for seed in range(12):
+        model, horizon = random_world(seed, fractional), 120
+        budget = 0.05 + 0.08 * seed
+        agent = eq.KnapsackAgent(model.space, budget, horizon, null_actions=0)
+        assert agent.stopping_time == (0 if budget * horizon < 1.0 else None)
+        run = eq.simulate(model, agent, horizon, seed=seed, trace=True)
+        names = model.space.outcome_names()[1:]
+        left = budget * horizon - np.cumsum(run.trace.select(names).to_numpy(), axis=0)
+        gone = np.flatnonzero((left < 1.0).any(axis=1))
+        expected = int(gone[0]) + 1 if gone.size else horizon
+        assert agent.stopping_time == run.stopping_time == expected
+        stopped += expected < horizon
+    assert 0 < stopped < 12
+    other = eq.simulate(
+        eq.models.bandit(2), eq.TocUCRL2(eq.models.bandit(2).space, eq.rewards.Quadratic([0.5, 0.5])), 9
+    )
+    assert other.stopping_time is None
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -14,7 +14,7 @@ MANY = 10**9
 
 def after(agent: eq.TocUCRL2, steps: int) -> eq.TocUCRL2:
     """The agent as if it had lived so long: every count and sum is multiplied, so that all of them fit together."""
-    counts, memory = agent.machine.counts, agent.machine.memory
+    counts, memory = agent.loop.arrays.counts, agent.loop.arrays.memory
     factor = steps // (agent.t - 1)
     for part in (
         counts.visits,
@@ -36,16 +36,16 @@ def test_each_step_is_counted_after_a_billion():
     agent = eq.recommended(model.space, eq.rewards.Quadratic([1 / 3] * 3))
     eq.simulate(model, agent, 1000, seed=1)
     after(agent, MANY)
-    visits, total, steps = agent.visits.copy(), agent.machine.memory.total.copy(), agent.t - 1
+    visits, total, steps = agent.visits.copy(), agent.loop.arrays.memory.total.copy(), agent.t - 1
     assert steps == MANY
     run = eq.simulate(model, agent, 100_000, seed=1)
     assert agent.visits.sum() == steps + 100_000
     assert np.all(agent.visits >= visits)
-    gained = agent.machine.memory.total - total
+    gained = agent.loop.arrays.memory.total - total
     assert np.array_equal(gained, np.rint(gained))  # loops pay 0 or 1, and a float holds whole numbers to 2^53
     looped = [int(pair) for pair in np.flatnonzero(model.means.max(axis=1) > 0)]
     assert gained.tolist() == (agent.visits - visits)[looped].tolist()
-    exact = [Fraction(int(total)) / (agent.t - 1) for total in agent.machine.memory.total]
+    exact = [Fraction(int(total)) / (agent.t - 1) for total in agent.loop.arrays.memory.total]
     assert run.outcomes[-1].tolist() == [float(x) for x in exact]
 
 
@@ -56,7 +56,7 @@ def test_parts_of_one_are_summed_to_within_what_rounding_allows():
     steps = 10**6
     eq.simulate(model, agent, steps, seed=1)
     exact = Fraction(0.1) * steps
-    error = abs(Fraction(float(agent.machine.memory.total[0])) - exact)
+    error = abs(Fraction(float(agent.loop.arrays.memory.total[0])) - exact)
     assert error <= steps * Fraction(1, 2**53) * exact
     assert abs(agent.average[0] - 0.1) < 1e-10
 
@@ -69,5 +69,5 @@ def test_a_billion_steps():
     run = eq.simulate(model, agent, MANY, seed=1)
     assert run.steps == agent.t - 1 == MANY
     assert agent.visits.sum() == MANY
-    assert agent.machine.memory.total.tolist() == agent.visits.tolist()
+    assert agent.loop.arrays.memory.total.tolist() == agent.visits.tolist()
     assert run.outcomes[-1].tolist() == [float(Fraction(int(n), MANY)) for n in agent.visits]

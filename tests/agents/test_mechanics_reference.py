@@ -29,7 +29,15 @@ RULES: dict[str, tuple[Confidence, float]] = {
 }
 
 
-def compare(case: Case, rule: str, steps: int, threshold: float = 0.5, delta: float = 0.1, seed: int = 1) -> Reference:
+def compare(
+    case: Case,
+    rule: str,
+    steps: int,
+    threshold: float = 0.5,
+    delta: float = 0.1,
+    seed: int = 1,
+    visits: float = 1.0,
+) -> Reference:
     mechanics = case.mechanics()
     model = mechanics.model(**case.truth)
     confidence, relaxation = RULES[rule]
@@ -37,11 +45,11 @@ def compare(case: Case, rule: str, steps: int, threshold: float = 0.5, delta: fl
         relaxation = 0.5  # these are periodic
     agent = eq.TocUCRL2(
         mechanics.space, eq.rewards.TargetSquared(KPI), threshold=threshold, confidence=confidence, delta=delta,
-        planner=eq.planning.Planner(relaxation=relaxation),
+        planner=eq.planning.Planner(relaxation=relaxation), visits=visits,
     )  # fmt: skip
     told, reward = case.reference(), ref_rewards.TargetSquared(KPI)
     assert tuple(told.states) == tuple(mechanics.labels.state(s) for s in range(mechanics.space.n_states))
-    reference = Reference(told, reward, ref_oracles.FrankWolfe(reward, 2), threshold, rule, delta, relaxation)
+    reference = Reference(told, reward, ref_oracles.FrankWolfe(reward, 2), threshold, rule, delta, relaxation, visits)
     world = model.world(seed)
     thetas = []
     for t in range(1, steps + 1):
@@ -78,6 +86,12 @@ def test_both_reasons_for_which_an_episode_ends(name, threshold):
     assert len(reference.triggers) > 5
 
 
+@pytest.mark.parametrize("name", ["one noise", "two noises"])
+def test_episodes_that_end_before_visits_have_doubled(name):
+    doubled, sooner = (compare(CASES[name], "adaptive", 400, math.inf, visits=visits) for visits in (1.0, 0.3))
+    assert len(sooner.triggers) > 1.5 * len(doubled.triggers)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", CASES)
@@ -101,7 +115,7 @@ def new_agent(mechanics: eq.Mechanics, rule: str) -> eq.TocUCRL2:
 
 def state_of(agent: eq.TocUCRL2) -> dict[str, list[object]]:
     """All that it knows, to the last bit."""
-    counts, memory, records = agent.machine.counts, agent.machine.memory, agent.episode_record
+    counts, memory, records = agent.loop.arrays.counts, agent.loop.arrays.memory, agent.episode_record
     parts = {**counts._asdict(), **memory._asdict(), **records._asdict()}
     return {name: part.tobytes() for name, part in parts.items() if part is not None}
 
@@ -137,7 +151,7 @@ def test_a_seed_draws_what_the_laws_say():
     mechanics = case.mechanics()
     agent = new_agent(mechanics, "adaptive")
     eq.simulate(mechanics.model(**case.truth), agent, 100_000, seed=2)
-    counts, laws = agent.machine.counts, mechanics.space.laws
+    counts, laws = agent.loop.arrays.counts, mechanics.space.laws
     truth = {
         "demand (price 0)": [0.1, 0.2, 0.7], "demand (price 1)": [0.5, 0.4, 0.1],
         "weather (0)": [0.8, 0.2], "weather (1)": [0.3, 0.7],

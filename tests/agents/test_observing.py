@@ -42,7 +42,7 @@ def test_a_noise_may_be_left_out_where_state_and_outcomes_tell_it():
     told.observe(outcomes, after, noise={"demand": 2})
     silent.observe(outcomes, after)
     assert told.visits.tolist() == silent.visits.tolist() == [1]
-    assert told.machine.counts.pool_state.tolist() == silent.machine.counts.pool_state.tolist()
+    assert told.loop.arrays.counts.pool_state.tolist() == silent.loop.arrays.counts.pool_state.tolist()
 
 
 def test_where_they_do_not_it_is_asked_for():
@@ -64,7 +64,7 @@ def test_a_hidden_noise_is_not_used_even_if_it_is_given():
     outcomes, after = follow(LOST, told, step, demand=3)
     told.observe(outcomes, after, noise={"demand": 3})
     silent.observe(outcomes, after)
-    for one, other in zip(told.machine.counts, silent.machine.counts, strict=True):
+    for one, other in zip(told.loop.arrays.counts, silent.loop.arrays.counts, strict=True):
         np.testing.assert_array_equal(one, other)
 
 

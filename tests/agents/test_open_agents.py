@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import sys
+import threading
+import types
+
 import numpy as np
 import pytest
 
@@ -147,7 +153,7 @@ def test_a_class_inside_a_function_is_not_saved(tmp_path):
     class Inner(Obedient):
         pass
 
-    with pytest.raises(FileError, match="Inner: a class defined inside a function cannot be found again"):
+    with pytest.raises(FileError, match="Inner: what is defined inside a function or a class cannot be found again"):
         Inner(MODEL.space, REWARD).save(tmp_path / "agent.npz")
     assert not list(tmp_path.iterdir())
 
@@ -226,7 +232,7 @@ class Still(Oracle):
     def check(self, reward):
         pass
 
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.zeros(reward.n_outcomes)
 
     def kernel(self, reward):
@@ -241,12 +247,18 @@ def kernel_with(**changes):
     ("members", "message"),
     [
         ({"check": raising}, "Mine.check raised KeyError: 'lost'"),
-        ({"first_theta": raising}, "Mine.first_theta raised KeyError: 'lost'"),
+        ({"initial_theta": raising}, "Mine.initial_theta raised KeyError: 'lost'"),
         ({"kernel": raising}, "Mine.kernel raised KeyError: 'lost'"),
         ({"phase": raising}, "Mine.phase raised KeyError: 'lost'"),
-        ({"first_theta": lambda self, reward: np.zeros(2)}, r"the first theta of Mine\(\) is \[0.0, 0.0\]; 3 numbers"),
-        ({"first_theta": lambda self, reward: "abc"}, "Mine.first_theta raised ValueError"),
-        ({"first_theta": lambda self, reward: np.full(3, np.inf)}, r"at time 1, .* theta is \[inf, inf, inf\] by Mine"),
+        (
+            {"initial_theta": lambda self, reward: np.zeros(2)},
+            r"the first theta of Mine\(\) is \[0.0, 0.0\]; 3 numbers",
+        ),
+        ({"initial_theta": lambda self, reward: "abc"}, "Mine.initial_theta raised ValueError"),
+        (
+            {"initial_theta": lambda self, reward: np.full(3, np.inf)},
+            r"at time 1, .* theta is \[inf, inf, inf\] by Mine",
+        ),
         ({"kernel": lambda self, reward: None}, r"the kernel of Mine\(\) is None; an OracleKernel"),
         ({"kernel": kernel_with(entry=REWARD.kernels.gradient)}, "declared by @oracle_entry is needed"),
         ({"kernel": kernel_with(params=["a"])}, r"the params of Mine\(\) must be numbers"),
@@ -273,7 +285,7 @@ def test_a_step_that_cannot_be_compiled_is_named_with_its_line():
 
 
 def test_an_oracle_without_its_methods():
-    with pytest.raises(ContractError, match="Mine: it lacks first_theta, kernel"):
+    with pytest.raises(ContractError, match="Mine: it lacks initial_theta, kernel"):
         subclass(Oracle, check=raising)()
 
 
@@ -371,3 +383,53 @@ def test_a_wrong_confidence_is_named(base, members, message):
 def test_one_within_another_is_checked_as_well():
     with pytest.raises(ContractError, match="an entry declared by @confidence_entry is needed"):
         eq.TocUCRL2(MODEL.space, REWARD, confidence=eq.confidence.Scaled(subclass(Confidence, kernel=_still)(), 0.5))
+
+
+class WithAHandle(eq.Agent):
+    """Keeps something that cannot be copied, and leaves it out of its state."""
+
+    def __init__(self, space, reward):
+        super().__init__(space, reward)
+        self.handle = threading.Lock()
+        self.itself = self
+        self.seen = [np.zeros(2)]
+
+    def choose(self, state):
+        return 0
+
+    def __getstate__(self):
+        return {name: part for name, part in super().__getstate__().items() if name != "handle"}
+
+
+def test_an_agent_may_leave_parts_out_of_its_state():
+    agent = WithAHandle(MODEL.space, REWARD)
+    for twin in (copy.deepcopy(agent), copy.copy(agent), pickle.loads(pickle.dumps(agent))):
+        assert twin.itself is twin
+        assert not hasattr(twin, "handle")
+        assert twin.seen[0] is not agent.seen[0]
+
+
+def test_a_class_loads_its_own_files_without_leave(tmp_path, monkeypatch):
+    """The caller has imported it. Through `Agent.load` the file alone would choose what to make."""
+    module = types.ModuleType("somebodys_agents")
+    monkeypatch.setitem(sys.modules, "somebodys_agents", module)
+
+    class Mine(eq.Agent):
+        def choose(self, state):
+            return 0
+
+        def memory(self):
+            return {}
+
+    class Other(Mine):
+        pass
+
+    for kind in (Mine, Other):
+        kind.__module__, kind.__qualname__ = "somebodys_agents", kind.__name__
+        setattr(module, kind.__name__, kind)
+    model = eq.models.star()
+    Mine(model.space, eq.rewards.Quadratic([1 / 3] * 3)).save(tmp_path / "a")
+    assert type(Mine.load(tmp_path / "a")) is Mine
+    for kind in (eq.Agent, Other, eq.TocUCRL2):
+        with pytest.raises(eq.errors.FileError, match="imported only if you allow it"):
+            kind.load(tmp_path / "a")

@@ -42,7 +42,7 @@ def _mechanics():
     return shop.model(), eq.recommended(shop.space, eq.rewards.TargetSquared([0.9] * shop.space.n_outcomes)), 300
 
 
-def walked(case: str) -> tuple[eq.TocUCRL2, eq.simulation.run.Run]:
+def walked(case: str) -> tuple[eq.TocUCRL2, eq.Run]:
     model, agent, steps = CASES[case]()
     if agent is None:
         agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([1 / 3] * 3))
@@ -53,15 +53,15 @@ def walked(case: str) -> tuple[eq.TocUCRL2, eq.simulation.run.Run]:
 @pytest.mark.parametrize("sweeps", [1, 2])
 def test_paused_plans_make_the_same_trajectory(case, sweeps, monkeypatch):
     whole, run = walked(case)
-    monkeypatch.setattr(evi, "sweeps_in_a_call", lambda size: sweeps)
-    monkeypatch.setattr("equipoise.agents.rules.sweeps_in_a_call", lambda size: sweeps)
+    monkeypatch.setattr(evi, "sweeps_per_call", lambda size: sweeps)
+    monkeypatch.setattr("equipoise.agents.phase.sweeps_per_call", lambda size: sweeps)
     paused, again = walked(case)
-    assert paused.rules.pause == sweeps
+    assert paused.loop.constants.pause == sweeps
     assert again.episodes.equals(run.episodes)
     assert again.episodes["sweeps"].max() > sweeps  # some plan was paused
     assert np.array_equal(again.outcomes, run.outcomes)
     assert np.array_equal(paused.bias, whole.bias)
-    assert np.array_equal(paused.machine.memory.stream, whole.machine.memory.stream)
+    assert np.array_equal(paused.loop.arrays.memory.stream, whole.loop.arrays.memory.stream)
 
 
 def slow_agent() -> tuple[eq.Model, eq.TocUCRL2]:
@@ -85,7 +85,7 @@ def test_ctrl_c_inside_a_plan_is_heard_within_a_second():
     assert time.perf_counter() - began < 5.0  # it is a tenth of that on a machine that does nothing else
     assert run.status == "interrupted"
     assert run.steps == 0
-    assert agent.machine.work.progress["sweeps"][0] > 0  # it was in the midst of a plan
+    assert agent.loop.arrays.work.progress["sweeps"][0] > 0  # it was in the midst of a plan
     assert agent.t == 1
 
 
@@ -94,23 +94,23 @@ def test_act_can_be_interrupted_and_called_again():
     interrupt_after(0.3)
     with pytest.raises(KeyboardInterrupt):
         agent.act(0)
-    done = int(agent.machine.work.progress["sweeps"][0])
+    done = int(agent.loop.arrays.work.progress["sweeps"][0])
     assert done > 0
     interrupt_after(0.3)
     with pytest.raises(KeyboardInterrupt):
         agent.act(0)
-    assert int(agent.machine.work.progress["sweeps"][0]) > done  # it went on
+    assert int(agent.loop.arrays.work.progress["sweeps"][0]) > done  # it went on
 
 
 def test_a_log_read_in_the_midst_of_a_plan_begins_the_plan_anew(monkeypatch):
-    monkeypatch.setattr("equipoise.agents.rules.sweeps_in_a_call", lambda size: 1)
+    monkeypatch.setattr("equipoise.agents.phase.sweeps_per_call", lambda size: 1)
     model = eq.models.riverswim(5)
     reward = eq.rewards.Linear([1.0])
     log = eq.simulate(model, eq.agents.baselines.StationaryAgent(model.space, reward), 500, seed=1, trace=True).trace
     agents = [eq.recommended(model.space, reward) for _ in range(2)]
     paused = agents[0]
-    with paused.exclusive():
-        while not paused.machine.work.progress["sweeps"][0]:
+    with paused.loop.exclusive():
+        while not paused.loop.arrays.work.progress["sweeps"][0]:
             paused.advance(model, eq.models.world.stream(model, 5, paused.t), 1)
     steps = paused.t - 1
     assert steps > 0

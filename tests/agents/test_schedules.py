@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.agents.schedules import Power, Rule, Schedule, Span
+from equipoise.agents.schedules import Power, Schedule, ScheduleRule, Span
 from equipoise.errors import FileError, ParameterError
 from tests.agents.test_against_reference import compare
 from tests.reference import oracles as ref_oracles
@@ -200,8 +200,8 @@ def test_a_file_with_a_schedule_that_is_none(tmp_path):
 class Own(Schedule):
     """One of somebody else's: half of L, falling with the fourth root of time."""
 
-    def rule(self, unit: float) -> Rule:
-        return Rule(0.5 * unit, -0.25)
+    def rule(self, unit: float) -> ScheduleRule:
+        return ScheduleRule(0.5 * unit, -0.25)
 
 
 @pytest.mark.parametrize(

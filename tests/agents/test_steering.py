@@ -40,7 +40,7 @@ def test_it_is_the_trigger_of_the_agent_to_the_last_bit(case):
     world, moved_at = model.world(seed=5), [1]
     for t in range(1, 601):
         action = agent.act(world.state)
-        memory = agent.machine.memory
+        memory = agent.loop.arrays.memory
         assert steering.theta_ref.tobytes() == memory.reference.tobytes(), t
         assert steering.theta.tobytes() == agent.theta.tobytes()
         assert steering.drift == agent.drift
@@ -140,13 +140,16 @@ def test_what_is_kept_goes_on_bit_for_bit(case):
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("theta", None, "theta is missing"),
-        ("theta", np.zeros(2), "theta is of type float64 and shape"),
-        ("total", np.full(3, 9.0), "do not fit together"),
-        ("clock", np.array([0, 0, 1, 1, 0]), "do not fit together"),
-        ("clock", np.array([5, 1, 1, 1, 0]), "do not fit together"),
-        ("clock", np.array([5, 0, 2, 1, 0]), "do not fit together"),
-        ("clock", np.array([5, 0, 1, 1, 9]), "do not fit together"),
+        ("theta", None, "'theta' is missing"),
+        ("theta", np.zeros(2), "'theta' is of type float64 and shape"),
+        ("total", np.full(3, 9.0), "'total' is not of so many outcomes"),
+        ("average", np.full(3, 0.5), "'average' is not that of its total"),
+        ("reference", np.full(3, np.nan), "'reference' is not finite"),
+        ("drift_state", np.array([-1.0, 0.5]), "'drift_state' is negative"),
+        ("clock", np.array([0, 0, 1, 1, 0]), "'clock' has numbers"),
+        ("clock", np.array([5, 1, 1, 1, 0]), "'clock' has numbers"),
+        ("clock", np.array([5, 0, 2, 1, 0]), "'clock' has numbers"),
+        ("clock", np.array([5, 0, 1, 1, 9]), "'clock' has numbers"),
     ],
 )
 def test_damaged_memory_is_refused(name, value, match):
@@ -175,7 +178,7 @@ def test_outcomes_that_cannot_be_are_refused(outcomes, match):
 
 def test_arguments_that_cannot_be_are_refused():
     g = eq.rewards.Quadratic(THIRDS)
-    with pytest.raises(ParameterError, match=r"threshold: Span\(factor=1.0\) is made of the span of a plan"):
+    with pytest.raises(ParameterError, match=r"threshold: Span\(\) is made of the span of a plan"):
         Steering(g, threshold=Span())
     with pytest.raises(ParameterError, match="threshold: got -1"):
         Steering(g, threshold=-1)

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 import equipoise as eq
-from equipoise.agents.slack import slack_of
-from equipoise.confidence.fill import region_of
-from equipoise.confidence.law_counts import nothing_counted
+from equipoise.agents.slack import slack_table
+from equipoise.confidence.base import build_region
+from equipoise.confidence.counts import empty_counts
 from equipoise.models.laws.laws import Laws
-from equipoise.models.laws.truth import true_laws
-from equipoise.planning.believing import believed
+from equipoise.models.laws.validate import true_laws
+from equipoise.planning.optimistic_model import plan_optimistically
 
 
 def shop(hidden: tuple[str, ...] = ()) -> eq.Mechanics:
@@ -78,9 +78,9 @@ def test_a_saved_agent_goes_on_bit_for_bit(kind, tmp_path):
 
 def test_files_are_checked(tmp_path):
     space = shop().space
-    header, arrays = space.laws.stored()
+    header, arrays = space.laws.pack()
     parts = {name: np.array(part) for name, part in arrays.items()}
-    assert Laws.from_stored(header, parts, space.n_states, space.n_pairs) == space.laws
+    assert Laws.unpack(header, parts, space.n_states, space.n_pairs) == space.laws
     for name, place, value in (
         ("child", 0, 10**6),
         ("root", 0, -1),
@@ -92,10 +92,10 @@ def test_files_are_checked(tmp_path):
     ):
         broken = parts | {name: parts[name].copy()}
         broken[name][place] = value
-        with pytest.raises(eq.errors.FileError, match="laws are damaged"):
-            Laws.from_stored(header, broken, space.n_states, space.n_pairs)
+        with pytest.raises(eq.errors.FileError, match=f"the array 'laws.{name}'"):
+            Laws.unpack(header, broken, space.n_states, space.n_pairs)
     with pytest.raises(eq.errors.FileError, match="laws"):
-        Laws.from_stored(header, parts | {"rows": parts["rows"].astype(np.float32)}, space.n_states, space.n_pairs)
+        Laws.unpack(header, parts | {"rows": parts["rows"].astype(np.float32)}, space.n_states, space.n_pairs)
 
 
 def test_a_model_keeps_its_laws_in_a_file(tmp_path):
@@ -103,8 +103,8 @@ def test_a_model_keeps_its_laws_in_a_file(tmp_path):
     model.save(tmp_path / "shop.model")
     again = eq.Model.load(tmp_path / "shop.model")
     assert again == model
-    assert again.told == model.told
-    agents = [eq.recommended(model.told, REWARD) for _ in range(2)]
+    assert again.mechanics_space == model.mechanics_space
+    agents = [eq.recommended(model.mechanics_space, REWARD) for _ in range(2)]
     for world, agent in zip((model, again), agents, strict=True):
         eq.simulate(world, agent, 300, seed=2)
     assert np.array_equal(agents[0].average, agents[1].average)
@@ -122,7 +122,7 @@ def test_a_log_teaches_what_observing_teaches(hidden, tmp_path):
         assert reading.absorb(log) == 500
         assert np.array_equal(reading.visits, watching.visits)
         for part in ("pool_state", "pool_count"):
-            one, other = (getattr(agent.machine.counts, part) for agent in (reading, watching))
+            one, other = (getattr(agent.loop.arrays.counts, part) for agent in (reading, watching))
             assert np.array_equal(one, other)
 
 
@@ -164,11 +164,13 @@ def test_slack_adds_up_to_what_the_estimates_do_not_explain():
     agent = eq.recommended(space, reward)
     eq.simulate(system.model(), agent, 400, seed=8)
     guess = system.model(demand=agent.laws()["estimate"].to_numpy())
-    region = region_of(agent.confidence, space, agent.machine.counts, agent.t, agent.delta)
-    belief = believed(space, agent.machine.counts, region, agent.theta, 1e-10, 0.9, np.zeros(space.n_states))
-    pairs, share, u = belief.response.pairs, belief.response.share, belief.plan.bias
+    region = build_region(agent.confidence, space, agent.loop.arrays.counts, agent.t, agent.delta)
+    belief = plan_optimistically(
+        space, agent.loop.arrays.counts, region, agent.theta, 1e-10, 0.9, np.zeros(space.n_states)
+    )
+    pairs, share, u = belief.model.pairs, belief.model.share, belief.plan.bias
     explained = share @ (guess.means[pairs] @ -agent.theta + guess.transitions()[pairs] @ u - u)
-    slack = slack_of(space, agent.machine.counts, region, belief)
+    slack = slack_table(space, agent.loop.arrays.counts, region, belief)
     assert slack["adds"].sum() == pytest.approx(belief.plan.gain - explained, abs=1e-9)
     assert belief.plan.gain - explained > 1e-3
     assert set(slack["source"]) == {"demand"}
@@ -215,7 +217,7 @@ def test_draws_are_distributions_whatever_other_laws_are_like():
     )  # fmt: skip
     agent = eq.TocUCRL2(system.space, eq.rewards.Linear([1.0]), confidence=eq.confidence.PosteriorSampling(seed=1))
     eq.simulate(system.model(), agent, 60, seed=0)
-    region = agent.machine.region
+    region = agent.loop.arrays.region
     for law in range(2):
         listed = slice(region.first[law], region.first[law + 1])
         unseen = (2, 10)[law] - region.lo[listed].size
@@ -227,7 +229,9 @@ def test_draws_do_not_cut_a_system_apart(seed):
     """Without any data a draw may all but forbid what is needed to get about; planning must converge all the same."""
     model = eq.mechanics.scheduler().model()
     agent = eq.TocUCRL2(
-        model.told, eq.rewards.ProportionalFairness(3, eps=0.05), confidence=eq.confidence.PosteriorSampling(seed=seed)
+        model.mechanics_space,
+        eq.rewards.ProportionalFairness(3, eps=0.05),
+        confidence=eq.confidence.PosteriorSampling(seed=seed),
     )
     eq.simulate(model, agent, 200, seed=seed)
     assert agent.t == 201
@@ -236,13 +240,13 @@ def test_draws_do_not_cut_a_system_apart(seed):
 def test_budgets():
     model = eq.mechanics.pricing().model()
     zero = [int(np.flatnonzero([not model.means[model.pair(s, a)].any() for a in range(5)])[0]) for s in range(3)]
-    agent = eq.KnapsackAgent(model.told, 0.3, 4_000, zero, confidence=eq.confidence.Adaptive())
+    agent = eq.KnapsackAgent(model.mechanics_space, 0.3, 4_000, zero, confidence=eq.confidence.Adaptive())
     eq.simulate(model, agent, 4_000, seed=1)
     assert np.all(agent.inventory >= 0)
     assert agent.earned > 0
     wrong = [(a + 1) % 5 for a in zero]
     with pytest.raises(eq.errors.ParameterError, match="by its mechanics"):
-        eq.KnapsackAgent(model.told, 0.3, 4_000, wrong)
+        eq.KnapsackAgent(model.mechanics_space, 0.3, 4_000, wrong)
 
 
 def test_a_table_of_which_something_is_known_is_learnt_sooner():
@@ -294,7 +298,7 @@ def _by_hand(laws: Laws, chances: list[float]) -> list[np.ndarray]:
         (lambda: TABLE.space.knowing(same_law=[{(1, 1): [0, 9]}]), r"same_law\[0\], \(1, 1\)"),
         (
             lambda: TABLE.space.knowing(known_transitions={(1, 1): {0: 1.0}}, same_law=[{(1, 1): [0, 1]}]),
-            "something else is said of state 1",
+            "something else is given for state 1",
         ),
         (lambda: partly_known().knowing(same_law=[{(1, 1): [0, 1]}]), "known already"),
     ],
@@ -324,5 +328,5 @@ def test_agents_and_worlds_that_do_not_fit():
     eq.simulate(plain, lost, 10)
     with pytest.raises(eq.errors.ParameterError, match="was told mechanics"):
         eq.theory.Setting.of(agent)
-    assert nothing_counted(system.space, agent.confidence).visits.size == 1
+    assert empty_counts(system.space, agent.confidence).visits.size == 1
     assert math.isfinite(agent.best_possible)

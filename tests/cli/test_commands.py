@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import equipoise as eq
 from equipoise.agents import vocabulary
-from equipoise.studies import make_plan, read_study
+from equipoise.cli.codes import Code
+from equipoise.studies import make_plan, open_results, read_study
 from tests.cli.inside import inside
 from tests.studies.common import LONG, SMALL, equipoise, written
 
@@ -27,6 +32,11 @@ def test_every_help_says_what_it_is_for(command):
     assert result.returncode == 0
     assert len(result.stdout.splitlines()) > 15
     assert "Usage" in result.stdout
+
+
+def test_the_codes_that_the_help_names_are_those_of_the_program():
+    said = " ".join(inside("--help").stdout.split())
+    assert {int(code) for code in re.findall(r"\b(\d+) if", said)} == {2, *map(int, Code)}
 
 
 def test_version():
@@ -124,19 +134,68 @@ def test_a_problem_of_a_study():
     assert which.returncode == 1
     assert "say which problem with --problem; it has 'queue'" in which.stderr
     none = inside("solve", STUDIES / "kpis.toml", "--problem", "quque")
-    assert "there is no 'quque'" in none.stderr
+    assert "there is no 'quque' (did you mean 'queue'?)" in none.stderr
+
+
+def test_a_list_is_a_table_for_people():
+    text = inside("list", "oracles").stdout
+    assert text.splitlines()[0].strip() == "oracles"
+    assert "{" not in text.splitlines()[1]
+
+
+def test_one_format_for_tables_and_one_for_figures(tmp_path):
+    for format_ in ("csv", "latex"):
+        result = inside("report", PINS, "--out", tmp_path / "r.html", "--tables", tmp_path / "t", "--format", format_)
+        assert result.returncode == 0, result.stderr
+    several = inside("report", PINS, "--tables", tmp_path / "t", "--format", "csv", "--format", "latex")
+    assert "--format: got csv and latex; one for the tables is needed" in several.stderr
+
+
+@pytest.mark.parametrize(("missing", "failures"), [(2, 0), (0, 1), (0, 0)])
+def test_an_export_says_what_is_not_in_it(missing, failures, tmp_path, monkeypatch):
+    results = open_results(PINS)
+    changed = replace(results, missing=missing, failures=results.failures + ("failed",) * failures)
+    monkeypatch.setattr("equipoise.cli.export.open_results", lambda _: changed)
+    result = inside("export", PINS, tmp_path / "r.csv")
+    left = missing + failures
+    assert result.stderr == (f"without a result: {left} runs\n" if left else "")
+
+
+def test_a_run_without_a_cluster_leaves_log_entries_alone(tmp_path):
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nsteps = 10\nseeds = 1\nagents = [{ kind = "RoundRobin" }]\n'
+        'problems = [{ world = "riverswim", reward = { kind = "Linear", weights = [1] } }]\n'
+    )
+    assert inside("run", tmp_path / "s.toml", "--out", tmp_path / "out").returncode == 0
+    assert logging.root.manager.disable == logging.NOTSET
+
+
+def test_interrupts_are_heard_once_the_program_runs():
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # as while the package is imported
+    try:
+        assert inside("--version").returncode == 0
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_list_has_every_public_name_and_parameter():
     data = json.loads(inside("list", "--json").stdout)
     assert set(data["worlds"]) == set(vocabulary.worlds())
     others = {"Reward", "Custom", "Constraint", "at_least", "at_most", "exact_price", "from_cvxpy", "Goals"}
-    assert set(data["rewards"]) == set(eq.rewards.__all__) - others
+    sets = {"TargetBall", "TargetBox", "TargetHull", "TargetPolytope"}
+    assert set(data["rewards"]) == set(eq.rewards.__all__) - others - sets - {"TargetSet"}
+    assert set(data["target-sets"]) == sets
+    assert set(data["planners"]) == {"Planner"}
     assert set(data["constraints"]) == {"Constraint", "at_least", "at_most"}
-    assert {"FrankWolfe", "TunedGradientDescent", "TunedMirrorDescent", "Doubling"} == set(data["oracles"])
+    descents = {"TunedGradientDescent", "TunedMirrorDescent", "Doubling"}
+    assert {"FrankWolfe", "FrankWolfeUntil", "DoublingFrankWolfe", "StartingAt", *descents} == set(data["oracles"])
     assert {
         "TocUCRL2",
         "KnapsackAgent",
+        "MixtureUCRL2",
+        "Optimum",
+        "PosteriorProgram",
         "StationaryAgent",
         "RoundRobin",
         "Rule",
@@ -160,7 +219,7 @@ WRONG = {
     ),
     "no world": (["solve", "--reward", "Entropy"], 1, "--world: it is missing; or give a study"),
     "no such world": (["describe", "--world", "sta"], 1, "--world.kind: got 'sta' (did you mean 'star'?)"),
-    "no table": (["describe", "--world", "{kind}"], 1, "--world: got '{kind}', which is no TOML table"),
+    "no table": (["describe", "--world", "{kind}"], 1, "--world: it is no TOML: Expected '=' after a key"),
     "no such shelf": (["list", "world"], 1, "got 'world'; one of worlds, mechanics, rewards"),
     "no command": (["rum"], 2, "rum"),
     "no such format": (["report", "x", "--figures", "f", "--format", "bmp"], 2, "bmp"),
@@ -264,8 +323,8 @@ def test_a_report_with_tables_figures_and_a_section_of_ones_own(tmp_path):
     (tmp_path / "mine.py").write_text(SECTION)
     result = equipoise(
         "report", str(PINS), "--out", "r.html", "--tables", "tables", "--figures", "figures", "--format", "latex",
-        "--format", "pdf", "--width", "300", "--font", "Times", "--section", "mine:seeds", "--with", "mine",
-        cwd=tmp_path,
+        "--format", "pdf", "--width", "300", "--font", "Times, DejaVu Serif", "--section", "mine:seeds",
+        "--with", "mine", cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     written = [tmp_path / line for line in result.stdout.splitlines()]
@@ -290,5 +349,26 @@ def test_results_are_exported(tmp_path):
     result = equipoise("export", str(PINS), "r.csv", cwd=tmp_path)
     assert (result.returncode, result.stdout, result.stderr) == (0, "r.csv\n", "")
     header, *rows = (tmp_path / "r.csv").read_text().splitlines()
-    assert header.startswith("problem,agent,seed,run,t,outcome_0,")
+    assert header.startswith("problem,agent,seed,run,t,loop 0,")
     assert len(rows) == eq.load_results(PINS).height
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_any_moment_of_the_first_seconds_is_no_traceback(tmp_path):
+    """To the whole group of processes, as a terminal sends it; also while the package is being imported."""
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\nsteps = 300_000_000\nseeds = 4\nagents = [{ kind = "RoundRobin" }]\n'
+        'problems = [{ world = "riverswim", reward = { kind = "Linear", weights = [1] } }]\n'
+    )
+    for tenths in range(1, 40, 3):
+        command = [sys.executable, "-m", "equipoise", "run", "s.toml", "--out", f"out{tenths}", "--jobs", "2"]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(tenths / 10)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert "Traceback" not in err, (tenths, err)
+        assert process.returncode in (130, -signal.SIGINT), (tenths, err)

@@ -7,22 +7,14 @@ import json
 import os
 import subprocess
 import sys
-from collections import namedtuple
 from pathlib import Path
 
-from rich.console import Console
-
 import equipoise as eq
-from equipoise._cache import cache_root
-from equipoise.cli.health import Finding
+from equipoise._runtime.cache import cache_root
+from equipoise.cli.doctor import Finding
 from tests.cli.inside import inside
 
-# The modules; their packages have functions of the same names.
-doctor = importlib.import_module("equipoise.cli.doctor")
-drawing, kernels, libraries, machine, solvers = (
-    importlib.import_module(f"equipoise.cli.health.{name}")
-    for name in ("drawing", "kernels", "libraries", "machine", "solvers")
-)
+doctor = importlib.import_module("equipoise.cli.doctor")  # the package has a function of that name
 
 LINES = [
     "numpy<3,>=2.0",
@@ -87,8 +79,8 @@ def test_a_library_that_is_too_old_is_noticed_by_the_whole_program(tmp_path):
     folder = tmp_path / "numpy-1.20.0.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.20.0\n")
-    code = "from equipoise.cli.health import libraries; print([one for one in libraries() if one.verdict == 'wrong'])"
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    code = "from equipoise.cli.doctor import check_libraries as c; print([x for x in c() if x.verdict == 'wrong'])"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", "")))}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert "1.20.0; <3,>=2.0 is needed" in done.stdout
     assert "pip install 'numpy<3,>=2.0'" in done.stdout
@@ -99,7 +91,7 @@ def versions(**known):
 
 
 def test_libraries_that_are_missing_too_old_or_too_new():
-    good, bad = libraries.needed(LINES, versions(numpy="2.1.0"))
+    good, bad = doctor.check_required(LINES, versions(numpy="2.1.0"))
     assert (good.verdict, good.seen) == ("fine", "2.1.0")
     assert (bad.about, bad.verdict, bad.seen, bad.advice) == (
         "scipy",
@@ -108,34 +100,34 @@ def test_libraries_that_are_missing_too_old_or_too_new():
         "pip install 'scipy>=1.13'",
     )
     for version in ("1.26.4", "3.0.0"):
-        first = next(libraries.needed(LINES, versions(numpy=version, scipy="1.13")))
+        first = doctor.check_required(LINES, versions(numpy=version, scipy="1.13"))[0]
         assert (first.verdict, first.seen) == ("wrong", f"{version}; <3,>=2.0 is needed")
 
 
 def test_an_extra_that_is_missing_is_a_note_and_one_that_does_not_fit_is_wrong():
-    (found,) = libraries.optional(LINES, ["gymnasium"], versions(gymnasium="1.2.0"))
+    (found,) = doctor.check_extra(LINES, "gymnasium", versions(gymnasium="1.2.0"))
     assert (found.verdict, found.seen) == ("fine", "gymnasium 1.2.0")
-    (found,) = libraries.optional(LINES, ["gymnasium"], versions())
+    (found,) = doctor.check_extra(LINES, "gymnasium", versions())
     assert (found.verdict, found.advice) == ("note", "pip install 'equipoise[gymnasium]'")
-    (found,) = libraries.optional(LINES, ["gymnasium"], versions(gymnasium="0.29.1"))
+    (found,) = doctor.check_extra(LINES, "gymnasium", versions(gymnasium="0.29.1"))
     assert (found.verdict, found.seen) == ("wrong", "0.29.1; <2,>=1.0 is needed")
-    both = list(libraries.optional(LINES, ["deep"], versions(gymnasium="0.29.1")))
+    both = doctor.check_extra(LINES, "deep", versions(gymnasium="0.29.1"))
     assert [(one.verdict, one.about) for one in both] == [("note", "extra deep"), ("wrong", "extra deep: gymnasium")]
     assert "torch not installed" in both[0].seen
 
 
 def test_an_old_python_and_a_second_copy():
-    assert libraries.python("3.10.13", ">=3.11").verdict == "wrong"
-    assert libraries.python("3.14.0rc1", ">=3.11").verdict == "fine"
-    assert libraries.package("0.2.0", "0.1.0", Path("elsewhere")).verdict == "wrong"
+    assert doctor.check_python("3.10.13", ">=3.11").verdict == "wrong"
+    assert doctor.check_python("3.14.0rc1", ">=3.11").verdict == "fine"
+    assert doctor.check_package("0.2.0", "0.1.0", Path("elsewhere")).verdict == "wrong"
 
 
 def test_a_package_that_is_not_installed(monkeypatch):
     def absent(name):
-        raise libraries.importlib.metadata.PackageNotFoundError(name)
+        raise doctor.importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(libraries.importlib.metadata, "metadata", absent)
-    (found,) = libraries.libraries()
+    monkeypatch.setattr(doctor.importlib.metadata, "metadata", absent)
+    (found,) = doctor.check_libraries()
     assert found.verdict == "note"
     assert "not installed" in found.seen
 
@@ -151,12 +143,18 @@ def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
         places.append(tmp_path / "locked")
     for place in places:
         monkeypatch.setenv("EQUIPOISE_CACHE_DIR", str(place))
-        (found,) = kernels.kernels()
+        (found,) = doctor.check_kernels()
         assert found.verdict == "wrong"
         assert f"{place} cannot be written" in found.seen
         assert "EQUIPOISE_CACHE_DIR" in found.advice
-    monkeypatch.setattr(doctor, "CHECKS", {"kernels": kernels.kernels})
+    monkeypatch.setattr(doctor, "CHECKS", {"kernels": doctor.check_kernels})
     assert inside("doctor").returncode == 3
+
+
+def test_a_user_without_a_home(monkeypatch):
+    monkeypatch.setattr(doctor, "cache_root", lambda: None)
+    (found,) = doctor.check_kernels()
+    assert (found.verdict, "no home folder" in found.seen) == ("wrong", True)
 
 
 def test_a_folder_that_may_only_be_read(monkeypatch, tmp_path):
@@ -166,111 +164,77 @@ def test_a_folder_that_may_only_be_read(monkeypatch, tmp_path):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setenv("EQUIPOISE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(kernels.tempfile, "mkdtemp", refused)
-    (found,) = kernels.kernels()
+    monkeypatch.setattr(doctor.tempfile, "mkdtemp", refused)
+    (found,) = doctor.check_kernels()
     assert found.verdict == "wrong"
     assert "(Permission denied)" in found.seen
 
 
 def test_a_cache_that_others_can_write(monkeypatch, tmp_path):
-    assert kernels.owned(tmp_path).verdict == "fine"
+    assert doctor.check_owner(tmp_path).verdict == "fine"
     for mode in (0o770, 0o707):
         tmp_path.chmod(mode)
-        found = kernels.owned(tmp_path)
+        found = doctor.check_owner(tmp_path)
         assert (found.verdict, found.advice) == ("wrong", f"chmod go-w {tmp_path}")
     tmp_path.chmod(0o700)
-    monkeypatch.setattr(kernels.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
-    assert kernels.owned(tmp_path).verdict == "wrong"
-
-
-def test_a_disk_that_is_full(monkeypatch, tmp_path):
-    root = tmp_path / "not" / "there" / "yet"
-    monkeypatch.setenv("EQUIPOISE_CACHE_DIR", str(root))
-    monkeypatch.setattr(kernels, "tried", lambda folder, environment: Finding("compiler", ""))
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(kernels.shutil, "disk_usage", lambda path: usage(2**30, 2**30 - 2**20, 2**20))
-    found = {one.about: one for one in kernels.kernels()}["disk"]
-    assert found.verdict == "wrong"
-    assert "1 MiB free" in found.seen
-    assert list(root.iterdir()) == []  # what was tried has left nothing
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert doctor.check_owner(tmp_path).verdict == "wrong"
 
 
 def test_no_compilation(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    (found,) = kernels.kernels()
+    (found,) = doctor.check_kernels()
     assert (found.verdict, found.advice) == ("wrong", "unset NUMBA_DISABLE_JIT")
 
 
 def test_kernels_that_a_second_process_cannot_load(monkeypatch, tmp_path):
     """The second compiles for another processor, so that what the first has kept does not fit."""
-    answer, calls = kernels.answer, []
+    answer, calls = doctor.run_probe, []
 
     def elsewhere(environment):
         calls.append(environment)
         return answer({**environment, "NUMBA_CPU_NAME": "generic"} if len(calls) == 2 else environment)
 
-    monkeypatch.setattr(kernels, "answer", elsewhere)
-    found = kernels.tried(tmp_path, dict(os.environ))
+    monkeypatch.setattr(doctor, "run_probe", elsewhere)
+    found = doctor.try_cache(tmp_path, dict(os.environ))
     assert len(calls) == 2
     assert found.verdict == "wrong"
     assert "nothing kept is ever used" in found.seen
 
 
 def test_kernels_that_are_not_kept_or_cannot_be_compiled(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernels, "answer", lambda environment: {"value": 1.25, "seconds": 1.0})
-    assert "and not kept" in kernels.tried(tmp_path, {}).seen
+    monkeypatch.setattr(doctor, "run_probe", lambda environment: 1.0)
+    assert "and not kept" in doctor.try_cache(tmp_path, {}).seen
     monkeypatch.undo()
     broken = dict(os.environ) | {"NUMBA_DISABLE_JIT": "1"}
-    found = kernels.tried(tmp_path, broken)
+    found = doctor.try_cache(tmp_path, broken)
     assert found.verdict == "wrong"
     assert "could not be compiled: NotImplementedError" in found.seen
-    monkeypatch.setattr(kernels, "_VALUE", 2.0)
-    assert kernels.answer(dict(os.environ)) == "the answer is 1.25, and 2.0 is right"
+    monkeypatch.setattr(doctor, "_PROBE_VALUE", 2.0)
+    assert doctor.run_probe(dict(os.environ)) == "the answer is 1.25, and 2.0 is right"
 
 
 # -- the machine ---------------------------------------------------------------------------------------------------
 
 
 def test_threads_without_end():
-    assert machine.threads({}, 4).verdict == "fine"
-    assert machine.threads({"OMP_NUM_THREADS": "4"}, 4).verdict == "fine"
+    assert doctor.check_threads({}, 4).verdict == "fine"
+    assert doctor.check_threads({"OMP_NUM_THREADS": "4"}, 4).verdict == "fine"
     for value in ("5", "0", "many"):
-        found = machine.threads({"MKL_NUM_THREADS": value, "OMP_NUM_THREADS": "1"}, 4)
+        found = doctor.check_threads({"MKL_NUM_THREADS": value, "OMP_NUM_THREADS": "1"}, 4)
         assert (found.verdict, f"MKL_NUM_THREADS={value}" in found.seen) == ("note", True)
         assert found.advice == "set MKL_NUM_THREADS to a number from 1 to 4, or unset it"
-
-
-def test_a_container_with_less_time_than_cores(tmp_path):
-    file = tmp_path / "cpu.max"
-    for text, quota in (("150000 100000\n", 1.5), ("max 100000\n", None), ("?", None)):
-        file.write_text(text)
-        assert machine.quota(file) == quota
-    assert machine.quota(tmp_path / "absent") is None
-    assert machine.processors(8, 8.0).verdict == "fine"
-    assert machine.processors(8, 0.5).advice == "equipoise run --jobs 1"
 
 
 def test_little_memory(tmp_path):
     file = tmp_path / "meminfo"
     file.write_text("MemTotal:       16777216 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\n")
-    found = machine.memory(file, tmp_path)
+    found = doctor.check_memory(file)
     assert (found.verdict, found.seen) == ("fine", "8.0 of 16.0 GiB free")
-    (tmp_path / "memory.max").write_text(str(2 * 2**30))
-    (tmp_path / "memory.current").write_text(str(3 * 2**29))
-    found = machine.memory(file, tmp_path)
-    assert (found.verdict, found.seen) == ("note", "0.5 of 2.0 GiB free")
-    assert machine.memory(tmp_path / "absent", tmp_path).verdict == "fine"
-
-
-def test_an_output_that_cannot_show_tables():
-    """The tables of `equipoise paper` have a sign that such an output does not know."""
-    code = (
-        "from equipoise.cli.health import machine; print([one.advice for one in machine() if one.verdict == 'wrong'])"
-    )
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout == "['set PYTHONIOENCODING=utf-8']\n"
-    assert machine.terminal(Console(width=80)).seen.split(", ")[1] == "80 columns"
+    file.write_text("MemTotal:       16777216 kB\nMemAvailable:    524288 kB\n")
+    found = doctor.check_memory(file)
+    assert (found.verdict, found.seen) == ("note", "0.5 of 16.0 GiB free")
+    assert doctor.check_memory(tmp_path / "absent").verdict == "fine"
 
 
 # -- solvers and figures -------------------------------------------------------------------------------------------
@@ -278,15 +242,15 @@ def test_an_output_that_cannot_show_tables():
 
 def test_a_solver_that_is_wrong_another_or_missing(monkeypatch):
     reward = eq.rewards.Linear([0.25, 0.75])
-    assert solvers.solver("HIGHS", reward, 0.75, "highspy").verdict == "fine"
-    assert "and 0.7 is right" in solvers.solver("HIGHS", reward, 0.7, "highspy").seen
-    assert "HIGHS answered in its place" in solvers.solver("CLARABEL", reward, 0.75, "clarabel").seen
+    assert doctor.check_solver("HIGHS", reward, 0.75, "highspy").verdict == "fine"
+    assert "and 0.7 is right" in doctor.check_solver("HIGHS", reward, 0.7, "highspy").seen
+    assert "HIGHS answered in its place" in doctor.check_solver("CLARABEL", reward, 0.75, "clarabel").seen
 
     def missing(*_, **__):
         raise eq.errors.SolverError("CLARABEL: no solution")
 
-    monkeypatch.setattr(solvers, "solve", missing)
-    found = solvers.solver("CLARABEL", reward, 0.75, "clarabel")
+    monkeypatch.setattr(doctor, "solve", missing)
+    found = doctor.check_solver("CLARABEL", reward, 0.75, "clarabel")
     assert (found.verdict, found.seen) == ("wrong", "no answer (CLARABEL: no solution)")
     assert "clarabel" in found.advice
 
@@ -295,9 +259,9 @@ def test_figures_that_cannot_be_drawn(monkeypatch):
     def broken(spec):
         raise ValueError("no fonts")
 
-    found = drawing.figures({"svg": broken, "png": lambda spec: b"\x89PNG\r\n..."})
+    found = doctor.check_figures({"svg": broken, "png": lambda spec: b"\x89PNG\r\n..."})
     assert (found.verdict, found.seen) == ("wrong", "svg: no fonts")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.delitem(sys.modules, "equipoise.reports.drawing.files", raising=False)
-    (found,) = drawing.drawing()
+    monkeypatch.delitem(sys.modules, "equipoise.reports.charts.vega", raising=False)
+    (found,) = doctor.check_drawing()
     assert (found.verdict, found.advice) == ("wrong", "pip install vl-convert-python")

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise._compile import call_for_two
+from equipoise._runtime.compiler import call_for_two
 from equipoise.confidence.elementwise import Elementwise
 from tests.reference.regions import Facts
 
@@ -37,7 +37,7 @@ def most_misses(runs: int, level: float) -> int:
 
 def facts_of(agent: eq.TocUCRL2) -> Facts:
     """An agent's counts as a table."""
-    counts, space = agent.machine.counts, agent.space
+    counts, space = agent.loop.arrays.counts, agent.space
     table = np.zeros((space.n_pairs, space.n_states))
     for pair in range(space.n_pairs):
         for i in range(counts.block_first[pair], counts.block_first[pair] + counts.block_used[pair]):

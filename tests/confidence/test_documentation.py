@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln, xlogy
 
 import equipoise as eq
-from equipoise._compile import call_for_two, kernel
+from equipoise._runtime.compiler import call_for_two, kernel
 from equipoise.studies import make_plan, read_study
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equipoise as eq
 from equipoise.confidence import L1
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
 from equipoise.errors import ParameterError
 from tests.reference.planner import maximum_over_ball_by_duality
 from tests.reference.ucrl2 import OriginalUCRL2, best_in_ball
@@ -48,7 +49,7 @@ def test_ucrl2_where_the_balls_have_become_small():
     """Radii of 2 are no test: on two states the radius falls below .5 after some 1500 visits."""
     model = eq.Model.from_arrays([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.1, 0.9]]], [[[0.2], [0.5]], [[0.9], [0.6]]])
     agent = compare(model, np.array([1.0]), 0.5, 6000, 1)
-    region = region_of(L1(), model.space, agent.machine.counts, agent.t, 0.5)
+    region = build_region(L1(), model.space, agent.loop.arrays.counts, agent.t, 0.5)
     assert region.radius.min() < 0.5
 
 
@@ -74,11 +75,11 @@ def test_radii_by_hand():
     model = eq.Model.from_arrays([[[0.0, 1.0]], [[1.0, 0.0]]], [[[0.25]], [[0.5]]], noise="none")
     agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=L1())
     eq.simulate(model, agent, 1800)
-    jaksch = region_of(L1(), model.space, agent.machine.counts, 1801, 0.05)
+    jaksch = build_region(L1(), model.space, agent.loop.arrays.counts, 1801, 0.05)
     assert jaksch.radius == pytest.approx(math.sqrt(14 * 2 * math.log(2 * 1801 / 0.05) / 900))
     width = math.sqrt(7 * math.log(2 * 2 * 1801 / 0.05) / (2 * 900))
     assert jaksch.v_hi[:, 0] == pytest.approx([0.25 + width, 0.5 + width])
-    laplace = region_of(L1("laplace"), model.space, agent.machine.counts, 1801, 0.05)
+    laplace = build_region(L1("laplace"), model.space, agent.loop.arrays.counts, 1801, 0.05)
     log = math.log(math.sqrt(901) * 1 * 4 / 0.05)  # 2^(S-1) - 1 = 1 set of states and its complement
     assert laplace.radius == pytest.approx(math.sqrt(2 * (1 + 1 / 900) * log / 900))
     width = math.sqrt((1 + 1 / 900) * log / 1800)  # 2 K SA = 4 too
@@ -91,7 +92,7 @@ def test_one_state_has_one_distribution():
     for form in ("jaksch", "laplace"):
         agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([1 / 3] * 3), confidence=L1(form))
         eq.simulate(model, agent, 500)
-        region = region_of(L1(form), model.space, agent.machine.counts, 501, 0.05)
+        region = build_region(L1(form), model.space, agent.loop.arrays.counts, 501, 0.05)
         assert region.radius.tolist() == [0.0] * 3
         assert region.lo.tolist() == region.hi.tolist() == [1.0] * 3
         assert agent.average.sum() == pytest.approx(1.0)
@@ -101,3 +102,14 @@ def test_one_state_has_one_distribution():
 def test_bad_forms(form):
     with pytest.raises(ParameterError, match=r"^form: "):
         L1(form)
+
+
+def test_intervals_of_a_ball_are_within_zero_and_one():
+    """Few visits: half the radius on either side of an estimate would leave [0, 1] at both ends."""
+    model = eq.models.garnet(4, 2, 3, 2, seed=1)
+    rule = eq.agents.baselines.RoundRobin(model.space, eq.rewards.Linear([1.0, 0.0]))
+    log = eq.simulate(model, rule, 200, trace=True, progress=False).trace
+    table = eq.confidence.intervals(model.space, log, confidence=L1()).filter(pl.col("what").str.starts_with("→"))
+    assert (table["low"].min(), table["high"].max()) == (0.0, 1.0)
+    assert (table["low"] <= table["estimate"]).all()
+    assert (table["estimate"] <= table["high"]).all()

@@ -11,10 +11,10 @@ from numba import njit
 
 import equipoise as eq
 from equipoise.agents.kernels import ready, run
-from equipoise.agents.machine import DONE
+from equipoise.agents.state import DONE
 from equipoise.confidence import L1, Adaptive, Bernstein, Confidence, EmpiricalBernstein, Scaled
-from equipoise.models.laws.observing import cases_of
-from equipoise.models.world import sampling_arrays, stream
+from equipoise.models.laws.validate import find_branch_cases
+from equipoise.models.world import get_sampling, stream
 from tests.agents.mechanics_cases import CASES, every_order, lost_sales, market, market_law, queue, shop
 from tests.confidence.common import most_misses
 
@@ -73,7 +73,7 @@ def true_units(told: eq.Mechanics, chances: dict) -> np.ndarray:
     """The law of every unit, one after the other: of a set of values among those that it is among."""
     laws, found = told.space.laws, []
     for name, sets in zip(laws.names, laws.values, strict=True):
-        noise = name.split(" ")[0]
+        noise = name.split(" ")[0].rstrip(",")  # of several trees, "mood, as 0, 1 | 2"
         law, support = chances[noise], list(laws.supports[laws.noises.index(noise)])
         if isinstance(law, dict):
             label = name.split("(")[1].split(")")[0]
@@ -129,7 +129,7 @@ def _steps(machine, rules, steps, rng, world, cases, first, truth, chance, looke
 def missed_runs(confidence: Confidence, told: eq.Mechanics, chances: dict, runs: int) -> int:
     model = told.model(**chances)
     laws, truth = told.space.laws, true_units(told, chances)
-    world, cases = sampling_arrays(model), cases_of(model, told.space)
+    world, cases = get_sampling(model), find_branch_cases(model, told.space)
     planner = eq.planning.Planner(relaxation=0.5)
     missed = 0
     for seed in range(runs):
@@ -140,10 +140,10 @@ def missed_runs(confidence: Confidence, told: eq.Mechanics, chances: dict, runs:
         chance, outside = np.zeros(truth.size), False
         while agent.t <= STEPS and not outside:
             reason, outside = _steps(
-                agent.machine, agent.rules, STEPS + 1 - agent.t, rng, world, cases, laws.arrays.first_value, truth,
-                chance, looked,
+                agent.loop.arrays, agent.loop.constants, STEPS + 1 - agent.t, rng, world, cases,
+                laws.arrays.first_value, truth, chance, looked,
             )  # fmt: skip
-            agent.attend_to(reason)
+            agent.loop.handle_return_code(reason)
         missed += outside
     return missed
 
@@ -185,5 +185,15 @@ def test_it_notices_a_wrong_truth():
         eq.simulate(model, agent, 3000, seed=1)
         first, units = told.space.laws.arrays.first_value, agent.visits.size
         truths = [true_units(told, law) for law in (chances, {"demand": wrong})]
-        found = [_outside(agent.machine.region, units, first, truth, np.zeros(truth.size)) for truth in truths]
+        found = [_outside(agent.loop.arrays.region, units, first, truth, np.zeros(truth.size)) for truth in truths]
         assert found == [False, True]
+
+
+def test_intervals_that_are_no_ball_are_as_the_region_has_them():
+    """Every value was seen and none always, so that each interval holds its estimate inside."""
+    game = mechanics(lambda s, a, w: (0, [w / 2, 0.0]), 0, ["go"], {"w": [0, 1, 2]})
+    rule = eq.agents.baselines.RoundRobin(game.space, eq.rewards.Linear([1.0, 0.0]))
+    log = eq.simulate(game.model(w=[0.2, 0.3, 0.5]), rule, 300, trace=True, progress=False).trace
+    table = eq.confidence.intervals(game.space, log)
+    assert (table["low"] < table["estimate"]).all()
+    assert (table["estimate"] < table["high"]).all()

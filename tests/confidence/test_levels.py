@@ -14,9 +14,9 @@ import pytest
 from numba import njit
 
 import equipoise as eq
-from equipoise._compile import call_for_two
+from equipoise._runtime.compiler import call_for_two
 from equipoise.confidence import L1, Adaptive, Elementwise, EmpiricalBernstein, Scaled
-from equipoise.confidence import _bounds as bounds
+from equipoise.confidence import bernstein as bounds
 from equipoise.theory import coverage
 from tests.confidence.common import ANY, BINARY, most_misses
 from tests.reference import regions as dense
@@ -125,8 +125,8 @@ def _compiled_failures(x, mean, level):
         for j in range(x.shape[1]):
             total += x[i, j]
             n = float(j + 1)
-            lower, upper = bounds.ends(n, total, level)
-            fails[0, i] |= abs(total / n - mean) > bounds.laplace(n, level)
+            lower, upper = bounds.exact_ends(n, total, level)
+            fails[0, i] |= abs(total / n - mean) > bounds.laplace_radius(n, level)
             fails[1, i] |= upper < mean
             fails[2, i] |= lower > mean
     return fails.sum(axis=1)
@@ -155,7 +155,7 @@ def _compiled_spread_fails(x, begin, end, mean, level, factor):
             n = float(j + 1)
             if n >= begin:
                 off = abs(total / n - mean)
-                if off > factor * bounds.spread(n, total, squares, level, off) + 1e-12:
+                if off > factor * bounds.bernstein_radius(n, total, squares, level, off) + 1e-12:
                     missed += 1
                     break
     return missed
@@ -338,3 +338,36 @@ def test_a_tenth_of_the_regions_does_not_keep_it():
     missed = {world: missed_runs(Scaled(Adaptive(), 0.1), model, runs) for world, model in hard_worlds().items()}
     assert max(missed.values()) > most_misses(runs, DELTA)
     assert sum(missed.values()) > DELTA * len(missed) * runs
+
+
+def failing(chances, level, visits):
+    """The probability that the bound on the mass never seen in a log is too small at some number of visits, exactly.
+
+    A log is what was seen up to some visit, which may depend on what was seen; the bound knows how many successors
+    there were, and not when.
+    """
+    S = len(chances)
+    at = {frozenset(): 1.0}  # the probability of each set of successors, as long as the bound has held
+    failed = 0.0
+    for n in range(1, visits + 1):
+        after = dict.fromkeys(at, 0.0)
+        for seen, mass in at.items():
+            for s, chance in enumerate(chances):
+                after[seen | {s}] = after.get(seen | {s}, 0.0) + mass * chance
+        at = {}
+        for seen, mass in after.items():
+            j = len(seen)
+            bound = 1 - (level / (S * j * (j + 1) * math.comb(S, j))) ** (1 / n) if j else 1.0
+            if sum(chance for s, chance in enumerate(chances) if s not in seen) > bound + 1e-12:
+                failed += mass
+            else:
+                at[seen] = mass
+    return failed
+
+
+@pytest.mark.parametrize("rare", [0.001, 0.01, 0.1, 0.4])
+def test_the_mass_never_seen_in_a_log(rare):
+    """The probability that it fails is at most the level that is left for it, a share 1/S."""
+    for common in (1, 2):
+        chances = [(1 - rare) / common] * common + [rare / (5 - common)] * (5 - common)
+        assert failing(chances, 1.0, 400) <= 1 / 5

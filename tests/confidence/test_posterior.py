@@ -9,9 +9,9 @@ from scipy import stats
 
 import equipoise as eq
 from equipoise.confidence import Adaptive, PosteriorSampling
-from equipoise.confidence._random import beta, gamma, normal, uniform
-from equipoise.confidence.counts import POOL, Counts, no_counts
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
+from equipoise.confidence.counts import POOL, Counts
+from equipoise.confidence.posterior_sampling import beta, gamma, normal, uniform
 from equipoise.errors import ParameterError
 from tests.simulation.test_simulation import state_of
 
@@ -121,7 +121,7 @@ def many_alike(n_states: int = 6) -> tuple[eq.Space, Counts]:
     """A space of very many pairs, each with the same ten visits: one region is that many draws."""
     n_pairs = DRAWS
     space = eq.Space(n_actions=[DRAWS - n_states + 1] + [1] * (n_states - 1), n_outcomes=3, start=0)
-    counts = no_counts(n_pairs, 3)
+    counts = Counts.zeros(n_pairs, 3)
     return space, counts._replace(
         visits=np.full(n_pairs, 4), fresh=np.full(n_pairs, 6), sums=np.tile(TOTALS, (n_pairs, 1)),
         block_first=3 * np.arange(n_pairs), block_used=np.full(n_pairs, 3),
@@ -141,7 +141,7 @@ def assert_drawn_from(x: np.ndarray, a: float, b: float) -> None:
 @pytest.mark.parametrize("prior", [0.5, 3.0])
 def test_a_single_draw(prior):
     space, counts = many_alike()
-    region = region_of(PosteriorSampling(prior=prior, seed=1), space, counts, 11, 0.05)
+    region = build_region(PosteriorSampling(prior=prior, seed=1), space, counts, 11, 0.05)
     np.testing.assert_array_equal(region.lo, region.hi)
     np.testing.assert_array_equal(region.v_lo, region.v_hi)
     p = region.lo.reshape(-1, 3)
@@ -169,7 +169,7 @@ def test_all_states_seen():
         block_first=5 * np.arange(DRAWS), block_used=np.full(DRAWS, 5), pool_state=np.tile(np.arange(5), DRAWS),
         pool_count=np.tile([4, 3, 1, 1, 1], DRAWS), pool=np.array([(5 * DRAWS, 5 * DRAWS, 5, 0)], dtype=POOL),
     )  # fmt: skip
-    region = region_of(PosteriorSampling(seed=2), space, counts, 11, 0.05)
+    region = build_region(PosteriorSampling(seed=2), space, counts, 11, 0.05)
     assert not region.rest.any()
     assert not region.rest_sum.any()
     p = region.lo.reshape(-1, 5)
@@ -180,7 +180,7 @@ def test_all_states_seen():
 
 def test_a_pair_never_visited_leads_anywhere_alike():
     space = eq.Space(n_actions=[1] * 8, n_outcomes=1, start=0)
-    region = region_of(PosteriorSampling(), space, no_counts(8, 1), 1, 0.05)
+    region = build_region(PosteriorSampling(), space, Counts.zeros(8, 1), 1, 0.05)
     assert region.rest.tolist() == [1 / 8] * 8
     assert region.rest_sum.tolist() == [1.0] * 8
 
@@ -188,7 +188,7 @@ def test_a_pair_never_visited_leads_anywhere_alike():
 def test_the_box_around_three_draws():
     """Least and largest of three: F^3 and 1 - (1 - F)^3. The first of them is the single draw of the same seed."""
     space, counts = many_alike()
-    one, three = (region_of(PosteriorSampling(samples=n, seed=4), space, counts, 11, 0.05) for n in (1, 3))
+    one, three = (build_region(PosteriorSampling(samples=n, seed=4), space, counts, 11, 0.05) for n in (1, 3))
     assert np.all(three.v_lo[0] <= one.v_lo[0])
     assert np.all(one.v_hi[0] <= three.v_hi[0])
     assert np.all((three.lo[:3] <= one.lo[:3]) & (one.hi[:3] <= three.hi[:3]))
@@ -205,7 +205,7 @@ def test_the_box_around_three_draws():
 
 def test_known_outcomes_are_not_drawn():
     model = eq.Model.from_arrays([[[0.5, 0.5], [1, 0]], [[1, 0]]], [[[0.3], [0.4]], [[0.9]]], known=[(0, 1), (1, 0)])
-    region = region_of(PosteriorSampling(samples=2), model.space, no_counts(3, 1), 1, 0.05)
+    region = build_region(PosteriorSampling(samples=2), model.space, Counts.zeros(3, 1), 1, 0.05)
     assert region.v_lo[1:].ravel().tolist() == region.v_hi[1:].ravel().tolist() == [0.4, 0.9]
     assert region.v_lo[0, 0] < region.v_hi[0, 0]
 
@@ -261,7 +261,7 @@ def test_every_episode_draws_anew():
     streams = []
     for _ in range(300):
         action = agent.act(world.state)
-        streams.append(int(agent.machine.memory.stream[0]))
+        streams.append(int(agent.loop.arrays.memory.stream[0]))
         agent.observe(*world.step(action))
     starts = agent.episode_starts.tolist()
     changed = [t + 1 for t in range(300) if t == 0 or streams[t] != streams[t - 1]]
@@ -278,7 +278,7 @@ def test_the_world_goes_its_own_way():
     for confidence in confidences:
         agent = eq.TocUCRL2(model.space, reward, confidence=confidence, threshold=0.1)
         eq.simulate(model, agent, 500, seed=5)
-        totals.append((agent.machine.memory.total.tobytes(), agent.visits.tobytes(), agent.state))
+        totals.append((agent.loop.arrays.memory.total.tobytes(), agent.visits.tobytes(), agent.state))
     assert len(set(totals)) == 1
 
 
@@ -317,7 +317,7 @@ def test_a_plan_that_fails_draws_nothing():
     agent = eq.TocUCRL2(
         model.space, eq.rewards.Linear([1.0]), confidence=PosteriorSampling(seed=4), tolerance=1e-9, planner=planner
     )
-    before = agent.machine.memory.stream.copy()
+    before = agent.loop.arrays.memory.stream.copy()
     with pytest.raises(eq.errors.ConvergenceError):
         agent.act(0)
-    assert np.array_equal(agent.machine.memory.stream, before)
+    assert np.array_equal(agent.loop.arrays.memory.stream, before)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise.confidence import L1, Adaptive, Bernstein, EmpiricalBernstein, PosteriorSampling, Scaled
-from equipoise.confidence.fill import region_of
+from equipoise.confidence.base import build_region
+from equipoise.confidence.counts import empty_counts
 from equipoise.theory import coverage
 from tests.confidence.common import as_dense, facts_of
 from tests.reference import regions as dense
@@ -66,7 +67,7 @@ def test_equal_to_the_dense_ones(name, run):
     model = worlds(seed)
     confidence, transcribed = DENSE[name]
     agent = after(model, steps, seed, confidence)
-    region = region_of(confidence, model.space, agent.machine.counts, agent.t, delta)
+    region = build_region(confidence, model.space, agent.loop.arrays.counts, agent.t, delta)
     facts = facts_of(agent)
     expected = transcribed(facts, agent.t, delta)
     lo, hi = as_dense(region, model.n_states)
@@ -87,7 +88,7 @@ def test_every_region_holds_a_distribution(name, run):
     seed, steps, delta = run
     model = worlds(seed)
     agent = after(model, steps, seed, EVERY[name])
-    region = region_of(EVERY[name], model.space, agent.machine.counts, agent.t, delta)
+    region = build_region(EVERY[name], model.space, agent.loop.arrays.counts, agent.t, delta)
     facts = facts_of(agent)
     lo, hi = as_dense(region, model.n_states)
     for pair in range(model.n_pairs):
@@ -113,7 +114,7 @@ def test_every_region_holds_a_distribution(name, run):
 @pytest.mark.parametrize("name", DENSE)
 def test_a_pair_never_visited_may_be_anything(name):
     model = eq.models.garnet(4, 2, 3, 2, seed=0)
-    region = region_of(DENSE[name][0], model.space, after(model, 0, 0, DENSE[name][0]).machine.counts, 1, 0.05)
+    region = build_region(DENSE[name][0], model.space, after(model, 0, 0, DENSE[name][0]).loop.arrays.counts, 1, 0.05)
     assert region.first.tolist() == [0] * 9
     assert (region.v_lo.min(), region.v_lo.max(), region.v_hi.min(), region.v_hi.max()) == (0, 0, 1, 1)
     anything = region.radius == 2 if isinstance(DENSE[name][0], L1) else (region.rest == 1) & (region.rest_sum == 1)
@@ -128,8 +129,8 @@ def test_the_mass_never_seen_is_bounded_as_a_whole():
     for _ in range(1000):
         agent.act(0)
         agent.observe([0.5], 0)
-    region = region_of(Adaptive(), space, agent.machine.counts, 1001, 0.05)
-    assert agent.machine.counts.latest[0] == 1
+    region = build_region(Adaptive(), space, agent.loop.arrays.counts, 1001, 0.05)
+    assert agent.loop.arrays.counts.latest[0] == 1
     assert region.rest_sum[0] == pytest.approx(1 - (0.05 / (2 * n_states * 1 * 2)) ** (1 / 999), rel=1e-9)
     assert region.rest_sum[0] < n_states * region.rest[0] / 10
 
@@ -143,7 +144,7 @@ def test_since_is_counted_from_the_last_new_successor():
         before = agent.state
         agent.act(before)
         agent.observe([0.5], state)
-        passed.append(int(agent.visits[before] - agent.machine.counts.latest[before]))
+        passed.append(int(agent.visits[before] - agent.loop.arrays.counts.latest[before]))
     # state 0: 0 (new), 0, then 1 (new); state 1: 0 (new); state 0: three times 0
     assert passed == [0, 1, 0, 0, 1, 2, 3]
 
@@ -195,13 +196,28 @@ def test_balls_of_very_many_states():
     """2^(S-1) is no float then; its logarithm is."""
     model = eq.models.riverswim(3000)
     agent = after(model, 10, 0, L1("laplace"))
-    region = region_of(L1("laplace"), model.space, agent.machine.counts, 11, 0.05)
+    region = build_region(L1("laplace"), model.space, agent.loop.arrays.counts, 11, 0.05)
     seen = agent.visits > 0
     assert region.radius[seen].tolist() == [2.0] * int(seen.sum())  # sqrt(2 x 2999 log 2 / n) is more
     assert np.isfinite(region.radius).all()
     n = 10**6
     log = math.log(math.sqrt(n + 1)) + 2999 * math.log(2) + math.log(2 * model.n_pairs / 0.05)
-    agent.machine.counts.visits[:] = n
-    agent.machine.counts.fresh[:] = 0
-    far = region_of(L1("laplace"), model.space, agent.machine.counts, n, 0.05)
+    agent.loop.arrays.counts.visits[:] = n
+    agent.loop.arrays.counts.fresh[:] = 0
+    far = build_region(L1("laplace"), model.space, agent.loop.arrays.counts, n, 0.05)
     assert far.radius == pytest.approx(math.sqrt(2 * (1 + 1 / n) * log / n), rel=1e-9)
+
+
+def test_outcomes_are_unknown_where_only_transitions_are_told():
+    """The first unit of outcomes comes right after the laws: it is to be learnt, and not known to be 0."""
+    laws = [{(0, 0): [0, 1]}]
+    for known in ({"known_transitions": {(0, 0): {1: 1}, (1, 0): {0: 1}}}, {"same_law": laws}):
+        space = eq.Space([1, 1], 2).knowing(**known)
+        counts = empty_counts(space, Adaptive())
+        region = build_region(Adaptive(), space, counts, 1, 0.05)
+        learnt = space.laws.arrays.learnt
+        assert region.v_hi[learnt:].tolist() == [[1.0, 1.0]] * 2
+        assert region.v_lo[learnt:].tolist() == [[0.0, 0.0]] * 2
+        agent = eq.TocUCRL2(space, eq.rewards.Linear([0.5, 0.5]))
+        agent.act(0)
+        assert agent.gain == pytest.approx(1.0)  # nothing was seen: every outcome may be 1

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise.confidence import L1, Adaptive, Bernstein, EmpiricalBernstein, Known, PosteriorSampling, Scaled
-from equipoise.confidence.fill import region_of
-from equipoise.confidence.nonzero import arrays_of
+from equipoise.confidence.base import build_region
+from equipoise.confidence.nonzero import list_arrays
 from equipoise.errors import ParameterError
 from tests.confidence.common import facts_of
 from tests.simulation.test_simulation import state_of
@@ -37,7 +37,7 @@ def test_every_bound_by_the_factor(other, seed, steps, factor):
     agent = after(model, steps, seed)
     facts = facts_of(agent)
     plain, scaled = (
-        region_of(c, model.space, agent.machine.counts, agent.t, 0.05) for c in (other, Scaled(other, factor))
+        build_region(c, model.space, agent.loop.arrays.counts, agent.t, 0.05) for c in (other, Scaled(other, factor))
     )
     np.testing.assert_array_equal(scaled.first, plain.first)
     np.testing.assert_array_equal(scaled.successor, plain.successor)
@@ -87,10 +87,10 @@ def test_two_factors_are_their_product():
     agent = after(model, 800, 1)
     for other in OTHERS:
         once, twice = (
-            region_of(c, model.space, agent.machine.counts, agent.t, 0.05)
+            build_region(c, model.space, agent.loop.arrays.counts, agent.t, 0.05)
             for c in (Scaled(other, 0.125), Scaled(Scaled(other, 0.5), 0.25))
         )
-        for one, two in zip(arrays_of(once), arrays_of(twice), strict=True):
+        for one, two in zip(list_arrays(once), list_arrays(twice), strict=True):
             np.testing.assert_allclose(one, two, rtol=0, atol=1e-15)
 
 
@@ -99,7 +99,7 @@ def test_a_bandit_has_no_transitions_to_shrink():
     for other in OTHERS:
         agent = eq.TocUCRL2(model.space, eq.rewards.Quadratic([1 / 3] * 3), confidence=Scaled(other, 0.3))
         eq.simulate(model, agent, 300, seed=0)
-        region = region_of(agent.confidence, model.space, agent.machine.counts, agent.t, 0.05)
+        region = build_region(agent.confidence, model.space, agent.loop.arrays.counts, agent.t, 0.05)
         assert np.all(region.lo <= 1)
         assert np.all((region.hi >= 1 - 1e-15) | (region.radius > 0))
 

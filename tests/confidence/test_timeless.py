@@ -9,8 +9,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.confidence import L1, Adaptive, EmpiricalBernstein, Scaled
+from equipoise.confidence.base import build_region
 from equipoise.confidence.elementwise import Elementwise, interval_entry
-from equipoise.confidence.fill import region_of
 from equipoise.errors import ContractError
 from equipoise.testing import CLAUSES
 
@@ -25,11 +25,12 @@ def rows(region, pair):
 
 def assert_filled_anew(agent: eq.TocUCRL2) -> None:
     """At the start of an episode all that the agent holds is what its counts give."""
-    counts = agent.machine.counts
+    counts = agent.loop.arrays.counts
     assert not counts.fresh.any()
-    anew = region_of(agent.confidence, agent.space, counts, agent.t, agent.rules.delta)
+    logged = agent.loop.constants.rows > 0
+    anew = build_region(agent.confidence, agent.space, counts, agent.t, agent.loop.constants.delta, logged)
     for pair in range(counts.visits.size):
-        assert rows(agent.machine.region, pair) == rows(anew, pair)
+        assert rows(agent.loop.arrays.region, pair) == rows(anew, pair)
 
 
 @pytest.mark.parametrize("confidence", TIMELESS, ids=repr)
@@ -93,8 +94,8 @@ def test_only_pairs_that_were_visited_are_asked_again():
     model = eq.models.garnet(40, 3, 3, n_outcomes=1, seed=1)
     agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=Counting())
     eq.simulate(model, agent, 5000, seed=1)
-    agent.rules.floats[0] = 0.0
-    counts = agent.machine.counts
+    agent.loop.constants.floats[0] = 0.0
+    counts = agent.loop.arrays.counts
     touched = np.flatnonzero(counts.fresh)
     expected = int((counts.block_used[touched] + 2).sum())  # successors, one outcome, and what was never seen
     episodes = agent.episode_starts.size
@@ -102,7 +103,7 @@ def test_only_pairs_that_were_visited_are_asked_again():
     agent.act(agent.state)
     assert agent.episode_starts.size == episodes + 1
     assert 0 < touched.size < model.n_pairs / 2
-    assert agent.rules.floats[0] == expected
+    assert agent.loop.constants.floats[0] == expected
 
 
 @interval_entry

@@ -18,7 +18,7 @@ MADE = {"out", "site", "dist", "build"}  # by make, in the first folder; deeper,
 COMPILED = {".pyc", ".pyo", ".nbc", ".nbi", ".so"}
 FOR_A_SOURCE = {
     "PKG-INFO", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md", "Makefile",
-    "pyproject.toml", "constraints.txt", "conftest.py",
+    "pyproject.toml", "constraints.txt", "constraints-lowest.txt", "conftest.py",
 }  # fmt: skip
 WANTED_LINKS = {"documentation", "repository", "issues", "changelog"}
 

@@ -13,7 +13,7 @@ import pytest
 from tests.distribution import contents
 
 ROOT = Path(__file__).parents[2]
-WANTED = {"equipoise/__init__.py", "equipoise/py.typed", "equipoise/reports/writing/templates/page.html.j2"}
+WANTED = {"equipoise/__init__.py", "equipoise/py.typed", "equipoise/reports/pages/templates/page.html.j2"}
 WHEEL = {*WANTED, "equipoise-1.0.dist-info/METADATA", "equipoise-1.0.dist-info/licenses/LICENSE"}
 SOURCE = {*contents.FOR_A_SOURCE, *(f"src/{name}" for name in WANTED), "tests/test_package.py"}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from equipoise.errors import ModelError
 from equipoise.models import garnet
-from equipoise.models.garnet import _subsets
+from equipoise.models.standard import _subsets
 
 
 @settings(max_examples=150, deadline=None)

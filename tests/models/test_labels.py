@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 
 import equipoise as eq
 from equipoise._files import read_npz, write_npz
-from equipoise.errors import FileError, ModelError, ProtocolError
+from equipoise.errors import FileError, ModelError, ParameterError, ProtocolError
 from equipoise.models import Labels, Model, Space
+from equipoise.models.labels import RESERVED
 
 P2 = [[[0.25, 0.75], [1.0, 0.0]], [[0.5, 0.5]]]
 V2 = [[[0.1, 0.2], [0.3, 0.4]], [[1.0, 0.0]]]
@@ -79,6 +80,10 @@ def test_names():
         ({"outcomes": [3]}, r"labels, outcomes\[0\]: got 3; a text"),
         ({"outcomes": ["a", " "]}, r"labels, outcomes\[1\]: got ' '; a text"),
         ({"outcomes": ["a", "a"]}, r"labels, outcomes\[1\]: 'a' is the label of number 0"),
+        *(
+            ({"outcomes": ["a", name]}, rf"labels, outcomes\[1\]: '{name}' is the name of another column")
+            for name in (*RESERVED, "outcome_0", "outcome_12")
+        ),
     ],
 )
 def test_bad_labels_are_named(arguments, message):
@@ -155,7 +160,7 @@ def test_labels_are_no_part_of_what_a_world_is():
     assert plain == labelled
     assert plain.space == labelled.space
     assert plain.space.difference(labelled.space) == ""
-    assert plain.stored()[0] == labelled.stored()[0]
+    assert plain.pack()[0] == labelled.pack()[0]
     assert labelled.labels == labelled.space.labels == SHARED
     assert Space([2, 1], 2, labels=SHARED).labels == SHARED
 
@@ -182,11 +187,11 @@ def test_files_give_back_every_label_exactly(labels, tmp_path):
     assert again == model(labels)
     assert again.labels == labels
     assert repr(again.labels) == repr(labels)  # equality does not tell 1 from True
-    assert Labels.from_stored(json.loads(json.dumps(labels.stored()))) == labels
+    assert Labels.unpack(json.loads(json.dumps(labels.pack()))) == labels
 
 
 def test_a_file_without_labels_loads(tmp_path):
-    header, arrays = model().stored()
+    header, arrays = model().pack()
     write_npz(tmp_path / "old", arrays, header, "model", 1)
     assert Model.load(tmp_path / "old") == model()
     assert not Model.load(tmp_path / "old").labels
@@ -222,6 +227,8 @@ def test_visits_are_called_after_the_states():
     visits = model().visits()
     assert visits.labels == Labels(SHARED.states, SHARED.actions, ["empty", "(1, 'x')"])
     assert model(None).visits().labels == Labels()
+    assert Labels(states=["on", "t"]).visits().outcomes == ("'on'", "'t'")
+    assert Labels(states=["outcome_1", "on"]).visits().outcomes == ("'outcome_1'", "'on'")
     clash = Labels(states=["1", 1])
     assert clash.visits().outcomes == ("'1'", "1")
 
@@ -285,3 +292,45 @@ def test_labels_of_the_star_and_the_hub():
     assert len(set(hub.labels.states)) == 6
     assert hub.labels.state_index("spoke 1") == 5
     assert hub.labels.action_index(1, "to spoke 1") == hub.n_actions[1] - 1
+
+
+# -- columns -----------------------------------------------------------------------------------------------------
+
+
+def toss(state, action, coin):
+    return coin, [float(coin)]
+
+
+def test_a_trace_and_a_log_have_all_columns_that_are_reserved():
+    """The list is complete: whatever a trace has besides outcomes and noises is on it."""
+    labels = Labels(states=["a", "b"], actions=["go"], outcomes=["outcome_0", "pay"])
+    world = Model.from_arrays([[[0.5, 0.5]], [[0.5, 0.5]]], [[[0.5, 1.0]], [[0.5, 1.0]]], labels=labels)
+    agent = eq.agents.baselines.RoundRobin(world.space, eq.rewards.Linear([1.0, 0.0]))
+    trace = eq.simulate(world, agent, 5, trace=True, progress=False).trace
+    assert set(trace.columns) == {*RESERVED, "outcome_0", "pay"}
+
+
+@pytest.mark.parametrize("name", [*RESERVED, "outcome_0", "won"])
+def test_a_noise_is_not_called_like_another_column(name):
+    with pytest.raises(ModelError, match=f"noises: '{name}' is "):
+        eq.Mechanics(lambda s, a, **w: (0, [0.5]), 0, ["go"], ["won"], {name: [0, 1]})
+
+
+def test_a_trace_has_a_column_for_each():
+    """An agent may have other labels than the world."""
+    game = eq.Mechanics(toss, 0, ["go"], ["won"], {"coin": [0, 1]})
+    world = game.model(coin=[0.5, 0.5])
+    space = Space([1, 1], 1, labels=Labels(outcomes=["coin"]))
+    agent = eq.agents.baselines.RoundRobin(space, eq.rewards.Linear([1.0]))
+    with pytest.raises(ParameterError, match="trace: 'coin' is an outcome of the agent's space and a noise"):
+        eq.simulate(world, agent, 5, trace=True, progress=False)
+    assert agent.t == 1
+
+
+@pytest.mark.parametrize("name", ["value", "certified", "regret"])
+def test_a_frame_of_checkpoints_has_a_column_for_each(name):
+    world = Model.from_arrays([[[1.0]]], [[[0.25]]], noise="none", labels=Labels(outcomes=[name]))
+    agent = eq.agents.baselines.RoundRobin(world.space, eq.rewards.Linear([2.0]))
+    frame = eq.simulate(world, agent, 10, progress=False).frame(best=1.0)
+    assert frame.columns == ["t", "value", "certified", "regret", f'outcome 0 ("{name}")']
+    assert (frame["value"][-1], frame["regret"][-1], frame[f'outcome 0 ("{name}")'][-1]) == (0.5, 0.5, 0.25)

@@ -9,6 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.errors import FileError, LogError, ParameterError
+from equipoise.models.estimated_model import infer_space
 from equipoise.models.log import read_log
 
 SHOP = eq.Space(
@@ -139,7 +140,14 @@ def test_a_lazy_frame_is_read_piece_by_piece(monkeypatch, tmp_path):
     log = pl.DataFrame({"state": np.arange(n) % 2, "action": np.zeros(n, np.int64), "outcome_0": np.ones(n)})
     log = log.with_columns(next_state=pl.col("state"), extra=pl.lit("left alone"))
     log.write_parquet(tmp_path / "log.parquet")
-    monkeypatch.setattr(pl.LazyFrame, "collect", None)
+    collect = pl.LazyFrame.collect
+
+    def collect_little(self, *args, **kwargs):
+        frame = collect(self, *args, **kwargs)
+        assert frame.height <= 1_000_000
+        return frame
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", collect_little)
     sizes = []
     assert read_log(
         pl.scan_parquet(tmp_path / "log.parquet").with_columns(pl.col("outcome_0") / 2),
@@ -206,3 +214,75 @@ def test_cells_of_a_file_that_are_no_numbers_have_their_row(tmp_path):
     (tmp_path / "log.csv").write_text("state,action,outcome_0,next_state\n0,0,1,0\n0,0,much,0\n")
     with pytest.raises(LogError, match="row 2: outcome_0: got 'much'"):
         read(tmp_path / "log.csv", eq.Space([1], 1))
+
+
+def test_every_state_has_its_own_number_of_actions():
+    """An action that a state does not have would be counted as one of the next state."""
+    space = eq.Space([2, 3], 1)
+    log = pl.DataFrame({"state": [0, 1], "action": [1, 2], "outcome_0": [0.5, 0.5], "next_state": [0, 1]})
+    assert read(log, space)[0] == [1, 4]
+    for action in (2, 3):
+        with pytest.raises(LogError, match=f"1 of 2 rows .* row 1: state 0 has no action {action}"):
+            read(log.with_columns(action=pl.Series([action, 2])), space)
+
+
+@pytest.mark.parametrize("name", ["state", "action", "next_state", "rate"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pl.Series([[0], [1], [0]]),
+        pl.Series([[0], [1], [0]], dtype=pl.Array(pl.Int64, 1)),
+        pl.Series([{"a": 0}] * 3),
+        pl.Series([object()] * 3, dtype=pl.Object),
+        pl.Series([1, 2, 3]).cast(pl.Duration("us")),
+        pl.Series([b"0"] * 3),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_columns_of_types_that_cannot_be_read(name, values):
+    log = pl.DataFrame(ROWS).with_columns(values.alias(name))
+    message = f"log, column '{name}': its values are of type .*numbers are needed"
+    with pytest.raises(LogError, match=message):
+        read(log)
+    if name != "rate":
+        with pytest.raises(LogError, match=message):
+            eq.Model.estimate(log)
+        return
+    assert infer_space(log).labels.outcomes == ("pay",)  # without a space it is no outcome
+    with pytest.raises(LogError, match=message):
+        read(pandas.DataFrame(log.to_dict(as_series=False)))
+
+
+def test_dates_may_be_states_and_not_outcomes():
+    days = pl.Series(["2026-01-01", "2026-01-02", "2026-01-01"]).str.to_date()
+    log = pl.DataFrame(ROWS).with_columns(state=days, next_state=days)
+    assert len(infer_space(log).labels.states) == 2
+    with pytest.raises(LogError, match="log, column 'rate': its values are of type Date; numbers are needed"):
+        read(pl.DataFrame(ROWS).with_columns(rate=days))
+
+
+def test_columns_that_occur_twice(tmp_path):
+    """Polars would rename the second, and pandas give both."""
+    message = "there are 2 columns 'rate'; rename or drop all but one"
+    lines = pl.DataFrame(ROWS).write_csv().splitlines()
+    (tmp_path / "log.csv").write_text("\n".join(f"{line},{'rate' if i == 0 else 0.5}" for i, line in enumerate(lines)))
+    twice = pandas.DataFrame(ROWS)
+    twice = pandas.concat([twice, twice[["rate"]]], axis=1)
+    numbers = twice.iloc[:, :-1].rename(columns={"rate": 0, "pay": "0"})
+    for log, wanted in ((tmp_path / "log.csv", message), (twice, message), (numbers, "there are 2 columns '0'")):
+        with pytest.raises(LogError, match=wanted):
+            read(log)
+        with pytest.raises(LogError, match=wanted):
+            infer_space(log)
+
+
+def test_an_outcome_and_a_noise_of_one_name():
+    """A space whose labels are not those of its mechanics, as one from a file may be."""
+    game = eq.Mechanics(lambda s, a, coin: (coin, [float(coin)]), 0, ["go"], ["won"], {"coin": [0, 1]})
+    space = game.space
+    other = eq.Space.from_arrays(
+        space.first_pair, space.start, space.known_mask, space.known_rows, eq.Labels(outcomes=["coin"]), space.laws
+    )
+    log = pl.DataFrame({"state": [0], "action": [0], "coin": [1], "next_state": [1]})
+    with pytest.raises(LogError, match="'coin' is an outcome and a noise of the space"):
+        read(log, other)

@@ -218,7 +218,7 @@ def test_what_is_left_is_nothing_but_for_rounding(weights):
 
 
 SHOP = new_shop()
-COIN = eq.Mechanics(lambda s, a, w: (0, [w / 7]), 0, [0], ["w"], {"w": range(8)})
+COIN = eq.Mechanics(lambda s, a, w: (0, [w / 7]), 0, [0], ["pay"], {"w": range(8)})
 
 
 # --- copies ---
@@ -482,7 +482,7 @@ def test_values_that_are_never_told_apart_need_not_be_if_the_same_follows():
 
 def test_a_hidden_noise_that_does_not_matter_need_not_be_learnt():
     mechanics = eq.Mechanics(
-        lambda s, a, w, x: ((s + w) % 2, [float(w)]), 0, [0], ["w"], {"w": [0, 1], "x": range(5)}, hidden=["x"]
+        lambda s, a, w, x: ((s + w) % 2, [float(w)]), 0, [0], ["pay"], {"w": [0, 1], "x": range(5)}, hidden=["x"]
     )
     agent = eq.TocUCRL2(mechanics.space, eq.rewards.TargetSquared([0.5]))
     eq.simulate(mechanics.model(w=[0.5, 0.5], x=[0.2] * 5), agent, 100, seed=0)

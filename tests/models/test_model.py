@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from equipoise import models
+from equipoise import mechanics, models
 from equipoise.errors import FileError, ModelError
 from equipoise.models import Model
+from equipoise.models.laws.laws import Laws
 
 P2 = [[[0.25, 0.75], [1.0, 0.0]], [[0.5, 0.5]]]
 V2 = [[[0.1, 0.2], [0.3, 0.4]], [[1.0, 0.0]]]
@@ -88,7 +89,7 @@ def test_arrays_are_typed_contiguous_and_read_only(model, rebuild):
 def test_the_last_cumulative_is_one(model):
     assert (model.branch_cumulative[model.branch_first[1:] - 1] == 1.0).all()
     tenths = Model.from_arrays([[[0.1] * 10]] * 10, [[[0]]] * 10)
-    assert sum([0.1] * 10) != 1.0
+    assert np.cumsum([0.1] * 10)[-1] != 1.0
     assert tenths.branch_cumulative[9] == 1.0
 
 
@@ -259,3 +260,53 @@ def test_from_sparse_names_what_is_wrong(arguments, message):
     Model.from_sparse(**right)
     with pytest.raises(ModelError, match=message):
         Model.from_sparse(**(right | arguments))
+
+
+# -- what nothing would check ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"branch_next": np.full(7, 10**12)}, {"start": 10**9}, {"branch_probability": np.zeros(7)}, {"noise": "none"}, {}],
+    ids=lambda part: next(iter(part), "nothing"),
+)
+def test_fields_cannot_be_given_or_replaced(part):
+    """Kernels follow the arrays of a model without looking."""
+    model = models.riverswim(4)
+    with pytest.raises(ModelError, match="make a model by from_arrays, from_branches"):
+        dataclasses.replace(model, **part)
+    fields = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
+    with pytest.raises(ModelError, match="make a model by from_arrays, from_branches"):
+        Model(**fields | part)
+
+
+def test_laws_and_cases_of_another_model_are_refused():
+    shop, other = (mechanics.inventory(capacity=room) for room in (3, 4))
+    model = shop.model()
+    laws, cases = shop.space.laws, np.array(model.branch_case)
+    assert model.with_laws(laws, cases) == model
+    for wrong in (other.space.laws, laws):
+        with pytest.raises(ModelError, match="with_laws: the laws are those of another model"):
+            model.with_laws(wrong, cases + (wrong is laws))
+    numbers = laws.arrays._replace(leaf_next=np.full(laws.arrays.leaf_next.size, -1))
+    parts = (laws.first_case, laws.case_next, laws.case_row)
+    with pytest.raises(ModelError, match=r"Laws: the array 'laws\.leaf_next' has entries outside of 0 to 3"):
+        Laws(laws.names, laws.values, laws.noises, laws.supports, (), True, numbers, parts)
+
+
+def test_a_mechanics_is_immutable():
+    shop = mechanics.inventory()
+    with pytest.raises(AttributeError, match="a Mechanics is immutable: space cannot be set"):
+        shop.space = models.ring(3).space
+    assert pickle.loads(pickle.dumps(mechanics.queue())).space == mechanics.queue().space
+
+
+@pytest.mark.parametrize("name", ["transitions", "means"])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_a_malformed_sparse_array_is_refused(name, part):
+    """SciPy's own code would follow its indices, and end the process."""
+    arrays = {name: csr_array(np.array([[0.5, 0.5], [1.0, 0.0]])) for name in ("transitions", "means")}
+    assert Model.from_sparse([0, 1, 2], **arrays).n_pairs == 2
+    getattr(arrays[name], part)[1] = 10**9
+    with pytest.raises(ModelError, match=f"{name}: its indptr and indices are not those of an array of shape"):
+        Model.from_sparse([0, 1, 2], **arrays)

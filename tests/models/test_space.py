@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from equipoise import models
+from equipoise import mechanics, models
 from equipoise.errors import ModelError
 from equipoise.models import Space
 
@@ -74,3 +74,26 @@ def test_bad_input_is_named(arguments, message):
 def test_pair_checks_its_range(pair, message):
     with pytest.raises(ModelError, match=re.escape(message)):
         Space([2, 3, 1], 1).pair(*pair)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("first_pair", np.array([0, 1]), "known_mask: 1 truth values are needed"),
+        ("first_pair", np.array([1, 2, 3]), "int64 numbers are needed that begin at 0"),
+        ("first_pair", np.array([0, 2, 2]), "state 1: it has no actions"),
+        ("first_pair", np.array([0, 2**62, -(2**62)]), "state 1: it has no actions"),
+        ("start", 2, "start"),
+        ("known_mask", np.zeros(4, np.bool_), "known_mask: 3 truth values are needed"),
+        ("known_rows", np.zeros((2, 1)), "known_rows: 3 rows of numbers are needed"),
+        ("laws", "other", "laws: they are those of another space"),
+    ],
+)
+def test_a_space_of_arrays_is_checked(name, value, message):
+    known = {"known_mask": np.zeros(3, np.bool_), "known_rows": np.zeros((3, 1))}
+    parts = {"first_pair": np.array([0, 2, 3]), "start": 0, **known}
+    assert Space.from_arrays(**parts) == Space([2, 1], 1)
+    if name == "laws":
+        value = mechanics.inventory().space.laws
+    with pytest.raises(ModelError, match=message):
+        Space.from_arrays(**parts | {name: value})

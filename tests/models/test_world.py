@@ -11,8 +11,7 @@ import pytest
 from equipoise import models
 from equipoise.errors import ParameterError, ProtocolError
 from equipoise.models import Model
-from equipoise.models.kernels import sample
-from equipoise.models.world import draws_per_step, sampling_arrays, stream
+from equipoise.models.world import draws_per_step, get_sampling, sample, stream
 
 N = 20_000
 
@@ -27,7 +26,7 @@ def draw(model, pair, n, seed):
     out = np.empty(model.n_outcomes)
     states, outcomes = np.empty(n, int), np.empty((n, model.n_outcomes))
     for i in range(n):
-        states[i] = sample(rng, pair, sampling_arrays(model), out)
+        states[i] = sample(rng, pair, get_sampling(model), out)
         outcomes[i] = out
     return states, outcomes
 
@@ -84,7 +83,7 @@ def test_a_stream_begins_at_any_step(noise):
         here, action = world.state, t % 2
         later = stream(model, 11, t)
         out = np.empty(4)
-        expected = sample(later, model.pair(here, action), sampling_arrays(model), out)
+        expected = sample(later, model.pair(here, action), get_sampling(model), out)
         outcomes, state = world.step(action)
         assert state == expected
         assert outcomes.tolist() == out.tolist()

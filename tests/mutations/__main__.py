@@ -20,8 +20,8 @@ import threading
 import time
 from pathlib import Path
 
-from equipoise.paper import CHECKS
-from equipoise.reports.writing.statements import REST
+from paper.catalogue import CHECKS
+from paper.page import REST
 from tests.mutations.catalogue import SOURCES, Mutation, mutations
 from tests.mutations.running import Verdict, verdicts
 from tests.mutations.table import table

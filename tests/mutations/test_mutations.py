@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.paper import CHECKS
+from paper.catalogue import CHECKS
 from tests.mutations.catalogue import PACKAGE, Mutation, mutations
 from tests.mutations.running import verdicts
 from tests.mutations.table import table

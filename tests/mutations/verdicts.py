@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from equipoise.paper import Size, run_check
+from paper.findings import Size
+from paper.running import run_check
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:

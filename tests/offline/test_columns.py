@@ -12,12 +12,13 @@ from scipy.sparse import csr_array
 from equipoise import models, rewards
 from equipoise.errors import ParameterError, SolverError
 from equipoise.models import Model
-from equipoise.offline import best_stationary, choosing, columns, gains, solve
-from equipoise.offline.benchmark import check
-from equipoise.offline.choosing import mean_width, ways
-from equipoise.offline.columns import by_columns
-from equipoise.offline.master import ByMixer, ByPairs, master_of
+from equipoise.offline import best_stationary, columns, gains, methods, solve
+from equipoise.offline.columns import Pool, by_columns
+from equipoise.offline.methods import mean_width, rank_methods
+from equipoise.offline.mixtures import CutMixer, InTurn, PairMixer, make_mixer
+from equipoise.offline.problem import Problem
 from equipoise.rewards import Reward
+from tests.offline.common import check
 
 WORLDS = {
     "bandit": models.bandit(3),
@@ -160,24 +161,25 @@ def test_the_master_that_suits_a_reward() -> None:
     points = np.array([[0.9, 0.1, 0.1], [0.1, 0.9, 0.1], [0.1, 0.1, 0.9], [0.2, 0.2, 0.2]])
     begin = np.array([1.0, 0.0, 0.0, 0.0])
     for reward, kind in (
-        (rewards.BottomSum(3, 1), ByMixer),
-        (smooth_custom(3), ByPairs),
-        (sharp_custom(3), ByMixer),
+        (rewards.BottomSum(3, 1), InTurn),
+        (smooth_custom(3), PairMixer),
+        (sharp_custom(3), CutMixer),
     ):
-        master = master_of(reward, 1e-10)
+        master = make_mixer(Problem(reward), 1e-10)
         assert isinstance(master, kind)
         found = master.best(points, begin)
         assert found.weights.sum() == pytest.approx(1.0)
         assert found.weights.min() >= 0.0
         w = found.weights @ points
         assert w == pytest.approx(np.full(3, 1.1 / 3), abs=1e-5)  # by symmetry
-        assert (points @ -found.theta).max() <= float(-found.theta @ w) + 1e-7  # nothing of the hull scores more
-        assert reward.conjugate(found.theta) - float(found.theta @ w) == pytest.approx(reward.value(w), abs=1e-6)
+        theta = -found.dual.slopes[0]
+        assert (points @ -theta).max() <= float(-theta @ w) + 1e-7  # nothing of the hull scores more
+        assert reward.conjugate(theta) - float(theta @ w) == pytest.approx(reward.value(w), abs=1e-6)
 
 
 def test_the_master_has_room_for_more_and_more_points() -> None:
     rng, reward = np.random.default_rng(0), rewards.Quadratic([0.5, 0.5])
-    master = master_of(reward, 1e-9)
+    master = make_mixer(Problem(reward), 1e-9)
     points = 0.2 * rng.random((40, 2))
     for n in (1, 5, 40):
         found = master.best(points[:n], np.full(n, 1.0 / n))
@@ -187,26 +189,20 @@ def test_the_master_has_room_for_more_and_more_points() -> None:
 
 def test_a_small_model_goes_to_a_program_and_a_large_one_to_columns() -> None:
     large = models.garnet(600, 4, 4, 3, seed=0)
-    names = [way.__name__ for way in ways(large, rewards.Quadratic([0.5] * 3), None)]
-    assert names[0] == "by_columns"
-    assert "by_clarabel" in names
+    assert rank_methods(large, False, None) == ["columns", "program"]
     for model, reward in (
         (models.star(3, 4), rewards.Quadratic([0.5] * 3)),
         (models.riverswim(1500), rewards.Linear([1.0])),  # a line
         (models.garnet(600, 4, 4, 1, seed=0).visits(), rewards.Entropy(600)),  # many outcomes, of which a pair has one
         (models.garnet(600, 4, 4, 20, seed=0), rewards.BottomSum(20, 3)),  # an edge in many dimensions
     ):
-        names = [way.__name__ for way in ways(model, reward, None)]
-        assert names[0] != "by_columns"
-        assert names[-1] == "by_columns"
+        assert rank_methods(model, reward.piecewise_linear, None) == ["program", "columns"]
     assert mean_width(models.garnet(600, 4, 4, 1, seed=0)) > 50
 
 
 def test_no_program_is_tried_on_what_is_too_large_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "_TOO_LARGE", 2000)
-    assert [way.__name__ for way in ways(models.garnet(600, 4, 4, 3), rewards.Quadratic([0.5] * 3), None)] == [
-        "by_columns"
-    ]
+    monkeypatch.setattr(methods, "_TOO_LARGE", 2000)
+    assert rank_methods(models.garnet(600, 4, 4, 3), False, None) == ["columns"]
 
 
 def test_the_other_way_is_taken_when_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +213,7 @@ def test_the_other_way_is_taken_when_one_fails(monkeypatch: pytest.MonkeyPatch) 
     def fail(*arguments: object) -> None:
         raise SolverError("it did not settle")
 
-    monkeypatch.setattr(gains, "columns_of", fail)
+    monkeypatch.setattr(gains, "policy_columns", fail)
     best = solve(model, reward)
     assert (best.method, best.status) == ("program", "optimal")
     assert best.value == pytest.approx(right.value, abs=1e-6)
@@ -254,12 +250,14 @@ def test_a_tolerance_is_kept() -> None:
 
 def test_the_check_is_independent_of_the_columns() -> None:
     model, reward = models.garnet(60, 4, 5, 4, seed=3), rewards.Quadratic([0.9] * 4)
-    claim = by_columns(model, reward, 1e-8)
+    claim = by_columns(Pool(model), Problem(reward), 1e-8)
     assert check(model, reward, claim, 1e-6).status == "optimal"
     wrong = claim.occupancy.copy()
     wrong[:10] += 1e-3
     assert check(model, reward, claim._replace(occupancy=wrong), 1e-6).status.startswith("flow residual")
-    tilted = check(model, reward, claim._replace(thetas=(claim.thetas[0] + 0.1,), bias=None), 1e-6)
+    found = claim.duals[0]
+    tilted = found._replace(slopes=[found.slopes[0] - 0.1])
+    tilted = check(model, reward, claim._replace(duals=(tilted,), bias=None), 1e-6)
     assert tilted.dual_value >= tilted.value - 1e-9  # still a bound; and minus the gradient is tried besides
 
 

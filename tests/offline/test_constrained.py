@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -12,7 +13,11 @@ import pytest
 import equipoise as eq
 from equipoise import rewards
 from equipoise.errors import ParameterError, SolverError
-from equipoise.offline import certificate
+from equipoise.offline import benchmark, certificate
+from equipoise.offline.benchmark import Solution, judge, make_benchmark
+from equipoise.offline.columns import Pool
+from equipoise.offline.methods import try_methods
+from equipoise.offline.problem import Problem
 from equipoise.offline.program import flow_matrix
 from equipoise.rewards import Constrained, Constraint, Linear, at_least, at_most
 
@@ -50,12 +55,14 @@ def certified(best):
     assert best.dual_value - best.value <= best.tolerance
     assert max(best.violations.values()) <= best.tolerance
     assert list(best.multipliers.values()) == [term.weight for term in best.terms[1:]]
+    assert 0.0 <= best.seconds < 3600.0
 
 
 def refuted(best):
     """The proof that constraints are in conflict, recomputed."""
     assert best.status == "infeasible"
     assert math.isnan(best.value)
+    assert 0.0 <= best.seconds < 3600.0
     conflict, model = best.conflict, best.model
     by_name = dict(zip(best.reward.names, best.reward.constraints, strict=True))
     weights = np.array([term.weight for term in conflict.terms])
@@ -381,7 +388,7 @@ def test_what_a_regret_allows(mu):
     closest = math.inf
     for _ in range(2000):
         w = rng.dirichlet([2.0, 0.5, 0.7])
-        allowed = goal.violation_at_most(best.multipliers, best.value - goal.value(w))
+        allowed = goal.violation_at_most(best.multipliers, best.value - goal.value(w), surplus=0.0)
         left = np.array(list(allowed.values())) - goal.violations(w)
         assert np.all(left >= -1e-6)
         closest = min(closest, left[0] if goal.violations(w)[0] > 0.1 else math.inf)
@@ -402,6 +409,76 @@ def test_regret_is_in_units_of_the_reward():
     assert "floor" in "".join(run.frame(best).columns)
 
 
+@pytest.mark.parametrize("seed", [2, 5, 7, 20])
+def test_rounding_of_large_constraints_is_no_conflict(seed):
+    """Shares that can be met exactly, in units of 1e-13: bounds below zero by rounding prove nothing."""
+    model = eq.models.bandit(3)
+    shares = np.random.default_rng(seed).dirichlet(np.ones(3)).tolist()
+    floors = [Constraint(Linear(1e13 * row), 1e13 * share) for row, share in zip(np.eye(3), shares, strict=True)]
+    assert eq.solve(model, Constrained(Linear([1.0, 0.0, 0.0]), floors, price=2.0), 0.01).conflict is None
+    floors[0] = Constraint(floors[0].function, floors[0].at_least + 1e6)
+    conflict = eq.solve(model, Constrained(Linear([1.0, 0.0, 0.0]), floors, price=2.0), 0.01).conflict
+    assert conflict.short_by == pytest.approx(1e6 / 3, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["luck", "windfall"])
+def test_a_finite_run_exceeds_the_optimum_by_no_more_than_its_surplus(kind):
+    """By luck, and by where it begins; without either part of the surplus it would."""
+    if kind == "luck":
+        model = eq.Model.from_arrays([[[1.0], [1.0]]], [[[0.5, 0.0], [0.0, 0.5]]])
+    else:  # the start is left for ten steps of full pay, and comes back once in a while
+        n = 10
+        chain = [[[float(j == min(i + 1, n)) for j in range(n + 1)]] for i in range(n)]
+        model = eq.Model.from_arrays(
+            [*chain, [[0.001] + [0.0] * (n - 1) + [0.999]]], [[[1.0, 1.0]]] * n + [[[0.0, 0.3]]]
+        )
+    goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.2, model)], price=4.0)
+    best = eq.solve(model, goal)
+    (multiplier,) = best.multipliers.values()
+    known, exceeded, passed, delta = eq.confidence.Known(model), 0, 0, 0.1
+    for seed in range(100):
+        agent = eq.TocUCRL2(model.space, goal, confidence=known, tolerance=1e-6)
+        run = eq.simulate(model, agent, 300, seed=seed, checkpoints=[5, 10, 100, 300], progress=False)
+        left = run.values - multiplier * next(iter(run.violations.values())) - best.value
+        surplus = np.array([best.surplus_at_most(int(t), delta) for t in run.t])
+        exceeded += np.any(left > surplus)
+        passed += np.any(left > 1e-6)
+        for t, w in zip(run.t.tolist(), run.outcomes, strict=True):
+            within = best.surplus_at_most(t, delta)
+            allowed = goal.violation_at_most(best.multipliers, best.value - goal.value(w), within)
+            exceeded += goal.violations(w)[0] > next(iter(allowed.values()))
+    assert exceeded <= 100 * delta
+    assert passed > 50
+
+
+def test_the_surplus_in_closed_form():
+    best = eq.solve(arms([[1.0, 0.0], [0.0, 1.0]]), Linear([2.0, 1.0]))
+    for steps in (1, 100):
+        expected = best.gap + 3.0 * math.sqrt(math.log(steps * (steps + 1) / 0.1) / (2 * steps))
+        assert best.surplus_at_most(steps, 0.1) == pytest.approx(expected, abs=1e-9)
+    ring = eq.solve(eq.models.ring(4), Linear([1.0]))
+    span = np.ptp(ring.bias)
+    assert span > 0.1
+    noise = (span + 1.0) * math.sqrt(math.log(50 * 51 / 0.05) / 100)
+    assert ring.surplus_at_most(50) == pytest.approx(max(0.0, ring.gap) + span / 50 + noise, abs=1e-9)
+    both = [at_least(1, 1.0, ["a", "b"]), at_least(0, 0.5, ["a", "b"])]
+    none = eq.solve(eq.models.bandit(2), Constrained(Linear([1.0, 0.0]), both, 1.0))
+    with pytest.raises(ParameterError, match="nothing is proven of the optimum, as its status is 'infeasible'"):
+        none.surplus_at_most(5)
+    with pytest.raises(ParameterError, match="delta: got 0"):
+        ring.surplus_at_most(50, 0.0)
+
+
+def test_without_a_surplus_a_violation_is_bounded_at_any_point():
+    """Nothing is known of where the average is, not even that a policy reaches it."""
+    model = eq.models.star(branches=3, diameter=4)
+    goal = Constrained(Linear([1.0, 0.25, 0.5]), [at_least(1, 0.2, model), at_least(2, 0.3, model)], price=1.5)
+    best = eq.solve(model, goal)
+    for w in np.random.default_rng(0).random((500, 3)) ** 3:
+        allowed = goal.violation_at_most(best.multipliers, best.value - goal.value(w))
+        assert np.all(goal.violations(w) <= list(allowed.values()))
+
+
 def test_an_optimum_that_does_not_exist_is_none_to_compare_with():
     model = eq.models.bandit(2)
     goal = Constrained(Linear([1.0, 0.0]), [at_least(0, 0.8, model, "a"), at_least(1, 0.4, model, "b")], price=2.0)
@@ -416,9 +493,9 @@ def test_a_claim_that_is_wrong_is_found_out():
     model = eq.models.bandit(2)
     best = eq.solve(model, Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model, "floor")], price=2.0))
     wrong = [best.terms[0], best.terms[1]._replace(weight=0.5)]
-    assert certificate.split_bound(model, wrong, best.bias).value > best.value + 0.1
+    assert certificate.dual_bound(model, wrong, best.bias).value > best.value + 0.1
     none = [best.terms[0]]
-    assert certificate.split_bound(model, none, best.bias).value == pytest.approx(1.0)
+    assert certificate.dual_bound(model, none, best.bias).value == pytest.approx(1.0)
 
 
 def test_what_has_no_stationary_answer():
@@ -427,3 +504,41 @@ def test_what_has_no_stationary_answer():
     with pytest.raises(ParameterError, match="reward: it has constraints"):
         eq.best_stationary(model, goal)
     assert eq.best_stationary(model, goal.penalised).supremum == pytest.approx(0.75, abs=TIGHT)
+
+
+def checked_at(goal, model, occupancy):
+    """What is said of an occupancy that some solver might have claimed, with the bounds of the optimum."""
+    problem = Problem.of(goal)
+    (answer,) = itertools.islice(try_methods(Pool(model), problem, 1e-6, None), 1)
+    x = np.array(occupancy)
+    w = model.means.T @ x
+    claimed = answer._replace(primal=certificate.Primal(x, w, answer.dual.value, 0.0, 0.0))
+    return make_benchmark(model, goal, Solution(claimed, judge(claimed, problem, 1e-6)), 1e-6, 0.0)
+
+
+def test_the_constraint_that_is_violated_most_is_named():
+    model = eq.models.bandit(3)
+    floors = [at_least(1, 0.1, model, "little"), at_least(2, 0.3, model, "much"), at_least(0, 0.2, model, "met")]
+    best = checked_at(Constrained(Linear([1.0, 0.0, 0.0]), floors, price=2.0), model, [1.0, 0.0, 0.0])
+    assert best.status == "'much' is violated by 0.3: above tolerance 1e-06"
+
+
+def test_small_violations_of_dear_constraints_are_not_optimal():
+    """A violation of 8e-7 is within the tolerance, but it buys 100 times as much of the objective."""
+    model = eq.models.bandit(2)
+    goal = Constrained(Linear([100.0, 0.0]), [at_least(1, 0.25, model)], price=200.0)
+    assert checked_at(goal, model, [0.75, 0.25]).status == "optimal"
+    best = checked_at(goal, model, [0.75 + 8e-7, 0.25 - 8e-7])
+    assert best.status == "violations that may add 8e-05 to the value: above tolerance 1e-06"
+
+
+def test_an_error_has_what_went_wrong_with_every_method(monkeypatch):
+    def failing(*arguments):
+        yield SolverError("one failed")
+        yield SolverError("so did another")
+
+    monkeypatch.setattr(benchmark, "try_methods", failing)
+    monkeypatch.setattr(benchmark, "find_conflict", lambda *arguments: None)
+    model = eq.models.bandit(2)
+    with pytest.raises(SolverError, match="one failed; so did another"):
+        eq.solve(model, Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, model)], price=2.0))

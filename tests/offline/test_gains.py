@@ -13,9 +13,14 @@ from equipoise import models
 from equipoise.errors import SolverError
 from equipoise.models import Model
 from equipoise.offline import gains, solve
-from equipoise.offline.chains import factorised_distribution, stationary_distribution
-from equipoise.offline.evaluation import discounted_values, factorisation_work, moves_of
-from equipoise.offline.gains import GainSearch, columns_of
+from equipoise.offline.chains import (
+    discounted_values,
+    factorisation_work,
+    factorised_distribution,
+    policy_moves,
+    stationary_distribution,
+)
+from equipoise.offline.gains import GainSearch, policy_columns
 from equipoise.offline.program import flow_matrix
 from equipoise.rewards import Linear
 
@@ -79,7 +84,7 @@ def test_columns_are_occupancies(name: str) -> None:
     model, rng = WORLDS[name], np.random.default_rng(4)
     for _ in range(5):
         pairs = model.first_pair[:-1] + rng.integers(0, np.diff(model.first_pair))
-        columns = columns_of(model, pairs, moves_of(model, pairs))
+        columns = policy_columns(model, pairs, policy_moves(model, pairs))
         assert columns
         for column in columns:
             x = np.zeros(model.n_pairs)
@@ -93,7 +98,7 @@ def test_columns_are_occupancies(name: str) -> None:
 def test_a_policy_with_several_recurrent_classes_has_a_column_for_each() -> None:
     model = models.star(3, 4)
     loops = np.array([model.pair(s, 0) for s in range(model.n_states)])
-    columns = columns_of(model, loops, moves_of(model, loops))
+    columns = policy_columns(model, loops, policy_moves(model, loops))
     assert sorted(column.outcomes.tolist() for column in columns) == np.eye(3)[::-1].tolist()
 
 
@@ -101,7 +106,7 @@ def test_a_policy_with_several_recurrent_classes_has_a_column_for_each() -> None
 def test_factorisations_find_what_sweeps_find(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, rng = WORLDS[name], np.random.default_rng(5)
     swept = GainSearch(model)
-    monkeypatch.setattr(gains, "_PATIENCE", 0.0)
+    monkeypatch.setattr(gains, "_FREE_VISITS", 0.0)
     factorised = GainSearch(model)
     for _ in range(3):
         scores = rng.random(model.n_pairs)
@@ -128,7 +133,7 @@ def test_a_world_that_mixes_slowly_and_is_dear_to_factorise(monkeypatch: pytest.
     assert found.upper == pytest.approx(best, abs=2e-8)
     # without factorisations, and with too few sweeps, the bounds are wide and still hold
     monkeypatch.setattr(gains, "AFFORDABLE", 0.0)
-    monkeypatch.setattr(gains, "_WORK", 1.0)
+    monkeypatch.setattr(gains, "_MAX_VISITS", 1.0)
     monkeypatch.setattr(gains, "_LEAST_SWEEPS", 8)
     coarse = GainSearch(model).best(scores, 1e-12)
     assert coarse.upper - coarse.lower > 1e-12
@@ -141,7 +146,7 @@ def test_a_factorisation_that_fails_is_done_without(monkeypatch: pytest.MonkeyPa
     def fail(*arguments: object) -> None:
         raise SolverError("no room")
 
-    monkeypatch.setattr(gains, "_PATIENCE", 0.0)
+    monkeypatch.setattr(gains, "_FREE_VISITS", 0.0)
     monkeypatch.setattr(gains, "discounted_values", fail)
     search = GainSearch(model)
     found = search.best(model.means[:, 0].copy(), 1e-9)
@@ -154,7 +159,7 @@ def test_a_factorisation_that_fails_is_done_without(monkeypatch: pytest.MonkeyPa
 def test_discounted_values_solve_their_equations(seed: int, epsilon: float) -> None:
     rng = np.random.default_rng(seed)
     model = models.garnet(12, 2, 2, 1, seed=seed % 20)
-    moves = moves_of(model, model.first_pair[:-1] + rng.integers(0, 2, 12))
+    moves = policy_moves(model, model.first_pair[:-1] + rng.integers(0, 2, 12))
     values = rng.standard_normal(12)
     u = discounted_values(moves.chain(), values, epsilon)
     assert u == pytest.approx(values + (1.0 - epsilon) * (moves.chain() @ u), abs=1e-9 * (1.0 + np.abs(u).max()))
@@ -163,7 +168,7 @@ def test_discounted_values_solve_their_equations(seed: int, epsilon: float) -> N
 def test_stationary_distributions_of_slow_chains() -> None:
     model = models.riverswim(400)
     for action in (0, 1):
-        chain = moves_of(model, model.first_pair[:-1] + action).chain()
+        chain = policy_moves(model, model.first_pair[:-1] + action).chain()
         weight = factorised_distribution(chain)
         assert np.abs(chain.T @ weight - weight).sum() <= 1e-13
         assert weight == pytest.approx(stationary_distribution(chain), abs=1e-12)
@@ -173,7 +178,7 @@ def test_stationary_distributions_of_slow_chains() -> None:
 
 def test_what_a_factorisation_costs() -> None:
     line, thick = models.riverswim(500), models.garnet(500, 2, 5, 1, seed=0)
-    costs = [factorisation_work(moves_of(model, model.first_pair[:-1] + 1).chain()) for model in (line, thick)]
+    costs = [factorisation_work(policy_moves(model, model.first_pair[:-1] + 1).chain()) for model in (line, thick)]
     assert costs[0] <= 500.0
     assert costs[1] > 1e6
 
@@ -212,7 +217,7 @@ def collecting(side: int, items: int) -> Model:
 def test_a_world_without_chance_and_with_many_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sweeps go on changing the policy; it is evaluated all the same: its transitions are certain, so that is cheap."""
     model = collecting(5, 6)
-    monkeypatch.setattr(gains, "_PATIENCE", 1e4)
+    monkeypatch.setattr(gains, "_FREE_VISITS", 1e4)
     search = GainSearch(model)
     scores = np.ascontiguousarray(model.means.sum(axis=1))
     found = search.best(scores, 1e-9)
@@ -233,3 +238,9 @@ def test_trees_cost_nothing(n: int) -> None:
     size = dense.shape[0]
     if size > 2:
         assert factorisation_work(dense) >= size**3 / 6
+
+
+def test_values_of_which_one_is_not_finite_are_an_error() -> None:
+    apart = csr_array(np.eye(2))
+    with pytest.raises(SolverError, match="not finite"):
+        discounted_values(apart, np.array([1.0, np.inf]), 0.5)

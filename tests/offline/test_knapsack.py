@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from equipoise import models, rewards
 from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models import Model
-from equipoise.offline import solve, solve_knapsack
-from equipoise.offline.knapsack import _checked, _Claim
+from equipoise.offline import benchmark, program, solve, solve_knapsack
+from equipoise.offline.benchmark import Solution, judge
+from equipoise.offline.knapsack import KnapsackBenchmark, budget_problem, make_knapsack_benchmark
+from equipoise.offline.methods import check_claim
+from equipoise.offline.problem import Claim, DualPoint
 
 
 def with_null(seed: int, n_states: int = 8, resources: int = 2) -> Model:
@@ -27,7 +34,9 @@ def with_null(seed: int, n_states: int = 8, resources: int = 2) -> Model:
 def test_one_state_two_arms() -> None:
     # A pays .9 for .8, B pays .5 for .2: with the budget b between, mix them.
     model = Model.from_arrays([[[1.0], [1.0]]], [[[0.9, 0.8], [0.5, 0.2]]])
+    began = time.perf_counter()
     best = solve_knapsack(model, 0.5)
+    assert 0.0 < best.seconds <= time.perf_counter() - began
     assert best.status == "optimal"
     assert best.value == pytest.approx(0.7)
     assert best.prices == pytest.approx([0.4 / 0.6])
@@ -64,15 +73,39 @@ def test_part_two_of_the_claim_and_the_surrogate(seed: int) -> None:
         assert solve(model, rewards.Knapsack(3, b)).value >= small.value - 1e-7
 
 
+def checked(
+    model: Model, budget: np.ndarray, occupancy: np.ndarray, prices: np.ndarray, tolerance: float = 1e-6
+) -> KnapsackBenchmark:
+    """What is returned of what a solver might claim."""
+    problem, multipliers = budget_problem(model, budget), np.append(1.0, prices)
+    dual = DualPoint(multipliers, [np.zeros(model.n_outcomes)] * multipliers.size)
+    answer = check_claim(model, problem, Claim(occupancy, (dual,), np.zeros(model.n_states), "me"), tolerance)
+    return make_knapsack_benchmark(model, budget, Solution(answer, judge(answer, problem, tolerance)), tolerance, 0.0)
+
+
 def test_a_wrong_claim_is_rejected() -> None:
     model = Model.from_arrays([[[1.0], [1.0]]], [[[0.9, 0.8], [0.5, 0.2]]])
-    b, zero = np.array([0.5]), np.zeros(1)
-    over = _checked(model, b, _Claim(np.array([1.0, 0.0]), np.array([2 / 3]), zero, "me"), 1e-6, 0.0)
+    b = np.array([0.5])
+    over = checked(model, b, np.array([1.0, 0.0]), np.array([2 / 3]))
     assert "exceeded by 0.3" in over.status
-    timid = _checked(model, b, _Claim(np.array([0.0, 1.0]), np.array([2 / 3]), zero, "me"), 1e-6, 0.0)
+    timid = checked(model, b, np.array([0.0, 1.0]), np.array([2 / 3]))
     assert timid.status.startswith("gap 0.2")
-    dear = _checked(model, b, _Claim(np.array([0.5, 0.5]), np.array([2.0]), zero, "me"), 1e-6, 0.0)
+    dear = checked(model, b, np.array([0.5, 0.5]), np.array([2.0]))
     assert dear.status.startswith("gap")
+
+
+def test_what_an_excess_over_the_budget_may_add_counts() -> None:
+    """Prices at which a value beyond the budget meets its bound: within the tolerance all, and not optimal."""
+    model = Model.from_arrays([[[1.0], [1.0]]], [[[1.0, 0.1], [0.0, 0.0]]], noise="none")
+    budget, beyond, tolerance = np.array([0.05]), 0.5e-6, 1e-6  # a unit of the budget is worth 10
+    share = 10.0 * (budget[0] + beyond)
+    prices = np.array([10.0 + 10.0 * beyond / budget[0]])
+    answer = checked(model, budget, np.array([share, 1.0 - share]), prices, tolerance)
+    assert abs(answer.gap) <= tolerance
+    assert answer.excess == pytest.approx(beyond, rel=1e-3)
+    assert answer.excess <= tolerance
+    assert answer.value > 0.5 + 4.0 * tolerance  # of an optimum of 0.5
+    assert "may add 5e-06 to the value: above tolerance" in answer.status
 
 
 def test_errors() -> None:
@@ -86,3 +119,28 @@ def test_errors() -> None:
         solve_knapsack(models.ring(3), 0.5)
     with pytest.raises(ModelError, match="communicating"):
         solve_knapsack(Model.from_arrays([[[1, 0]], [[0, 1]]], [[[0, 0]], [[0, 0]]]), 0.5)
+
+
+def test_the_method_that_is_asked_for_is_used() -> None:
+    model = with_null(0)
+    solvers = [solve_knapsack(model, 0.1, method=method).solver for method in ("program", "columns")]
+    assert solvers == ["HIGHS", "columns"]
+
+
+def test_an_error_has_what_went_wrong_with_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: object) -> Iterator[SolverError]:
+        yield SolverError("one failed")
+
+    monkeypatch.setattr(benchmark, "try_methods", failing)
+    monkeypatch.setattr(benchmark, "find_conflict", lambda *arguments: None)
+    with pytest.raises(SolverError, match=r"^one failed; one failed$"):
+        solve_knapsack(with_null(0), 0.1)
+
+
+def test_a_program_that_is_not_solved_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    unsolved = SimpleNamespace(status=4, message="numbers too large")
+    monkeypatch.setattr(program, "linear_program", lambda *arguments, **options: unsolved)
+    for name in ("by_clarabel", "by_vertices", "by_cuts"):
+        monkeypatch.setattr(program, name, program.by_highs)
+    with pytest.raises(SolverError, match=r"no solution of the offline program .numbers too large"):
+        solve_knapsack(with_null(0), 0.1, method="program")

@@ -6,7 +6,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.models import Labels, Model
-from equipoise.offline.occupancy import occupancy_frame
+from equipoise.offline.export import occupancy_frame
 
 P = [[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0]]]
 V = [[[1.0, 0.25], [0.0, 0.0]], [[0.0, 1.0]]]
@@ -37,7 +37,7 @@ def test_numbers_where_there_are_no_labels():
 def test_labels_of_any_kind_stay_apart():
     assert frame(Labels(states=["1", 1]))["state"].to_list() == ["'1'", "'1'", "1"]
     assert frame(Labels(states=[(1, 2), "x"]))["state"].to_list() == ["(1, 2)", "(1, 2)", "x"]
-    assert frame(Labels(outcomes=["state", "sights"])).columns[-2:] == ['outcome 0 ("state")', "sights"]
+    assert frame(Labels(outcomes=["occupancy", "sights"])).columns[-2:] == ['outcome 0 ("occupancy")', "sights"]
 
 
 def test_both_benchmarks_have_it():

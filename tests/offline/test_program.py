@@ -15,10 +15,12 @@ from equipoise import models, rewards
 from equipoise.errors import ModelError, ParameterError, RewardError
 from equipoise.models import Model
 from equipoise.offline import Benchmark, solve
-from equipoise.offline.benchmark import check
-from equipoise.offline.certificate import dual_bound, gain_bound, optimal_gain, primal_point, slack, verdict
-from equipoise.offline.program import Claim, by_clarabel, by_cuts, by_highs, by_vertices, flow_matrix
+from equipoise.offline.certificate import Term, dual_bound, gain_bound, optimal_gain, slack, verdict
+from equipoise.offline.chains import greedy
+from equipoise.offline.problem import Problem
+from equipoise.offline.program import by_clarabel, by_cuts, by_highs, by_vertices, flow_matrix, middle
 from equipoise.rewards import Reward
+from tests.offline.common import check, plain_claim, primal_point
 
 WORLDS = {
     "bandit": models.bandit(3),
@@ -64,6 +66,25 @@ def families(K: int) -> Iterator[Reward]:
         yield rewards.RelativeEntropy(weights / weights.sum(), 0.01)
         yield rewards.CrossEntropy(weights / weights.sum(), 0.01)
         yield rewards.Knapsack(K, 0.3)
+
+
+def test_what_a_flow_residual_may_add_is_half_its_size_times_the_span():
+    """No residual that sums to zero has more of the bias, and one has as much."""
+    bias = np.array([0.25, 1.5, 0.0, 0.75])
+    for size in (1.0, 0.125):
+        # rho = up - down, its l1 norm at most the size, its sum zero
+        sums = [np.ones((1, 8)), np.append(np.ones(4), -np.ones(4))[None]]
+        worst = linprog(
+            -np.append(bias, -bias),
+            A_ub=sums[0],
+            b_ub=[size],
+            A_eq=sums[1],
+            b_eq=[0.0],
+            bounds=(0, None),
+            method="highs",
+        )
+        assert slack(bias, size) == pytest.approx(-worst.fun, abs=1e-12)
+        assert slack(bias, size) == 1.5 * size / 2.0
 
 
 def claim_reward(K: int, expression: bool = False) -> rewards.Custom:
@@ -140,7 +161,7 @@ def test_a_wrong_occupancy_is_rejected() -> None:
     good = solve(model, reward)
     wrong = np.zeros(model.n_pairs)
     wrong[model.pair(2, 0)] = 1.0  # one loop only: a true occupancy, but not optimal
-    found = check(model, reward, Claim(wrong, (good.theta,), good.bias, "me"), 1e-6)
+    found = check(model, reward, plain_claim(wrong, (good.theta,), good.bias), 1e-6)
     assert found.status.startswith("gap")
     assert found.gap >= 0.3
     assert found.value == pytest.approx(2 / 3)
@@ -148,7 +169,7 @@ def test_a_wrong_occupancy_is_rejected() -> None:
     best = solve(river, rewards.Linear([1.0]))
     lie = np.zeros(river.n_pairs)
     lie[river.pair(5, 1)] = 1.0  # always at the right end: that would pay 1
-    found = check(river, rewards.Linear([1.0]), Claim(lie, (best.theta,), best.bias, "me"), 1e-6)
+    found = check(river, rewards.Linear([1.0]), plain_claim(lie, (best.theta,), best.bias), 1e-6)
     assert found.status.startswith("flow residual")
     assert found.value == 1.0
     assert found.value <= found.dual_value + slack(found.bias, found.residual_l1) + 1e-12
@@ -161,14 +182,12 @@ def test_a_wrong_theta_widens_the_gap() -> None:
     model, reward = models.garnet(20, 3, 3, 4, seed=1), rewards.Balance([0.25] * 4)
     best = solve(model, reward)
     primal = primal_point(model, reward, best.occupancy)
-    gaps = [
-        dual_bound(model, reward, best.theta + size * np.array([1.0, -1.0, 0.5, 0.2]), primal=primal).value - best.value
-        for size in (0.0, 0.01, 0.1, 1.0)
-    ]
+    thetas = [best.theta + size * np.array([1.0, -1.0, 0.5, 0.2]) for size in (0.0, 0.01, 0.1, 1.0)]
+    gaps = [dual_bound(model, [Term(1.0, reward, theta)], primal=primal).value - best.value for theta in thetas]
     assert abs(gaps[0]) <= 1e-7
     assert gaps[1] > 1e-4
     assert gaps[1] < gaps[2] < gaps[3]
-    found = check(model, reward, Claim(best.occupancy, (best.theta + 0.5,), None, "me"), 1e-6)
+    found = check(model, reward, plain_claim(best.occupancy, (best.theta + 0.5,)), 1e-6)
     assert found.status.startswith("gap")
 
 
@@ -200,7 +219,7 @@ def test_weak_duality_for_any_theta_and_any_bias(seed: int, scale: float) -> Non
     scores = -model.means @ theta
     best = solve(model, reward)
     assert reward.conjugate(theta) + gain_bound(model, scores, bias) >= best.value - 1e-9
-    bound = dual_bound(model, reward, theta, bias)
+    bound = dual_bound(model, [Term(1.0, reward, theta)], bias)
     assert bound.value >= best.value - 1e-9
     assert bound.gain == pytest.approx(gain_bound(model, scores, bound.bias), abs=1e-12)
     assert bound.gain <= gain_bound(model, scores, bias) + 1e-12
@@ -212,7 +231,7 @@ def test_what_a_residual_may_add(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model, reward = models.garnet(5, 2, 2, 2, seed=seed % 5), rewards.Quadratic([0.9, 0.1])
     primal = primal_point(model, reward, rng.dirichlet(np.full(10, 0.3)))
-    dual = dual_bound(model, reward, rng.standard_normal(2))
+    dual = dual_bound(model, [Term(1.0, reward, rng.standard_normal(2))])
     assert primal.value <= dual.value + slack(dual.bias, primal.residual_l1) + 1e-9
 
 
@@ -238,7 +257,7 @@ def test_all_methods_agree() -> None:
     model = models.garnet(15, 3, 2, 3, seed=5)
     smooth, sharp = rewards.Quadratic([0.9, 0.8, 0.1]), rewards.BottomSum(3, 2)
     for reward, ways in ((smooth, (by_clarabel, by_vertices, by_cuts)), (sharp, (by_highs, by_clarabel, by_cuts))):
-        found = [check(model, reward, way(model, reward, 1e-8), 1e-6) for way in ways]
+        found = [check(model, reward, way(model, Problem(reward), 1e-8), 1e-6) for way in ways]
         for one in found:
             assert one.status == "optimal", (reward, one)
             assert one.value == pytest.approx(found[0].value, abs=1e-6)
@@ -299,3 +318,27 @@ def test_importing_the_package_does_not_import_cvxpy() -> None:
     words = "import sys, equipoise.offline; print('cvxpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_of_several_thetas_the_best_bound_is_taken() -> None:
+    """The first theta proves little, and minus the gradient is none for g = min: the second must be tried."""
+    model, reward = models.bandit(2), rewards.BottomSum(2, kappa=1)
+    poor, right = np.array([0.0, -1.0]), np.array([-0.5, -0.5])
+    for thetas in ((poor, right), (right, poor)):
+        best = check(model, reward, plain_claim(np.array([0.5, 0.5]), thetas), 1e-6)
+        assert best.status == "optimal"
+        assert best.dual_value == pytest.approx(0.5, abs=1e-6)
+        assert best.theta.tolist() == right.tolist()
+    assert check(model, reward, plain_claim(np.array([0.5, 0.5]), (poor,)), 1e-6).status.startswith("gap 0.5")
+
+
+def test_greedy_takes_the_first_pair_of_the_largest_entry() -> None:
+    model = models.star(3, 4)
+    q = np.random.default_rng(0).integers(0, 2, model.n_pairs).astype(np.float64)
+    ends = zip(model.first_pair[:-1].tolist(), model.first_pair[1:].tolist(), strict=True)
+    assert greedy(model, q).tolist() == [begin + int(np.argmax(q[begin:end])) for begin, end in ends]
+
+
+def test_iterations_begin_at_the_mean_of_all_pairs() -> None:
+    model = models.riverswim(4)
+    assert middle(model).tolist() == pytest.approx(model.means.mean(axis=0).tolist())

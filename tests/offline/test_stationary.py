@@ -13,7 +13,7 @@ from equipoise.agents.baselines import StationaryAgent
 from equipoise.errors import ParameterError
 from equipoise.models import Model
 from equipoise.offline import best_stationary, solve
-from equipoise.offline.chains import chain_of, long_run, recurrent_classes, stationary_distribution
+from equipoise.offline.chains import long_run, policy_chain, recurrent_classes, stationary_distribution
 from equipoise.offline.program import flow_matrix
 from equipoise.offline.stationary import _support
 from equipoise.rewards import Reward
@@ -139,7 +139,7 @@ def test_a_simulated_policy_tends_to_its_stationary_outcomes() -> None:
 
 def test_chains() -> None:
     model = models.garnet(3500, 1, 4, 1, seed=0)
-    chain = chain_of(model, np.ones(model.n_pairs))
+    chain = policy_chain(model, np.ones(model.n_pairs))
     (states,) = recurrent_classes(chain)
     own = chain[states][:, states].tocsr()
     pi = stationary_distribution(own)
@@ -147,10 +147,10 @@ def test_chains() -> None:
     for n in (60, 400):  # seven times as likely with every step to the right: nothing may be lost to rounding
         river = models.riverswim(n)
         right = np.tile([0.0, 1.0], n)
-        pi = stationary_distribution(chain_of(river, right))
+        pi = stationary_distribution(policy_chain(river, right))
         assert pi[-1] == pytest.approx(3 / 7)
         assert pi[5:-5] / pi[4:-6] == pytest.approx(np.full(n - 10, 7.0)) if n == 60 else True
-    assert stationary_distribution(chain_of(models.ring(5), np.ones(5))) == pytest.approx([0.2] * 5)
+    assert stationary_distribution(policy_chain(models.ring(5), np.ones(5))) == pytest.approx([0.2] * 5)
 
 
 def test_a_support_whose_parts_are_all_but_cut_off() -> None:

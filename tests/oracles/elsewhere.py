@@ -33,7 +33,7 @@ class HeavyBall(Oracle):
     def check(self, reward: eq.rewards.Reward) -> None:
         pass
 
-    def first_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
+    def initial_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
         return np.zeros(reward.n_outcomes)
 
     def kernel(self, reward: eq.rewards.Reward) -> OracleKernel:
@@ -52,8 +52,8 @@ def _addressed(frame):
 class Addressed(HeavyBall):
     """Frank-Wolfe, but not by the entry that the loop has built in."""
 
-    def first_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
-        return eq.oracles.FrankWolfe().first_theta(reward)
+    def initial_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
+        return eq.oracles.FrankWolfe().initial_theta(reward)
 
     def kernel(self, reward: eq.rewards.Reward) -> OracleKernel:
         return OracleKernel(_addressed, np.zeros(1))
@@ -103,5 +103,5 @@ class Bare(HeavyBall):
 
 
 class Short(HeavyBall):
-    def first_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
+    def initial_theta(self, reward: eq.rewards.Reward) -> np.ndarray:
         return np.zeros(1)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise.oracles.kernels import entropic_point, project_ball
+from equipoise.oracles.frame import project_ball
+from equipoise.oracles.mirror_maps import entropic_point
 from equipoise.rewards import norms
 
 KPI = [0.7, 0.5, 0.6]
@@ -61,11 +62,11 @@ def test_a_mirror_map_is_needed():
 
 
 def test_first_gradients():
-    assert o.FrankWolfe().first_theta(SMOOTH).tolist() == [-0.7, -0.5, -0.6]
-    assert o.TunedGradientDescent().first_theta(KINKED).tolist() == [0, 0, 0]
-    np.testing.assert_allclose(o.SignedSimplex().first_theta(FAIR), [-2 / 3] * 3)
-    np.testing.assert_allclose(o.SlackSimplex().first_theta(BUDGET), [-1, 4 / 3, 4 / 3])
-    np.testing.assert_allclose(o.CrossPolytope().first_theta(FAIR), [0, 0, 0])
+    assert o.FrankWolfe().initial_theta(SMOOTH).tolist() == [-0.7, -0.5, -0.6]
+    assert o.TunedGradientDescent().initial_theta(KINKED).tolist() == [0, 0, 0]
+    np.testing.assert_allclose(o.SignedSimplex().initial_theta(FAIR), [-2 / 3] * 3)
+    np.testing.assert_allclose(o.SlackSimplex().initial_theta(BUDGET), [-1, 4 / 3, 4 / 3])
+    np.testing.assert_allclose(o.CrossPolytope().initial_theta(FAIR), [0, 0, 0])
 
 
 def test_learning_rates():

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from equipoise.errors import ParameterError
-from equipoise.paper import CHECKS, Checked, Finding, Outcome, Size, Statement, checks, run_check, run_checks
-from equipoise.paper.workers import each
-from equipoise.reports.writing.statements import REST, page, write_table
-from tests.cli.inside import inside
-from tests.studies.common import equipoise
+from paper import checks
+from paper.catalogue import CHECKS
+from paper.findings import Checked, Finding, Size, Statement
+from paper.page import REST, page, write_table
+from paper.running import Outcome, run_check, run_checks
+from paper.workers import each
 
+ROOT = Path(__file__).parent.parent.parent
 PLAIN = Statement("x", "Claim 0", "A <title>", "a ≤ b")
 STATEMENT = Statement("x", "Claim 0", "A <title>", "a ≤ b", "a ≤ 2b", 99)
 SHARPER = Statement("x", "Claim 0", "A <title>", "a ≤ 2b", "a ≤ b", 99, sharpened=True)
@@ -112,13 +114,12 @@ def test_stopping_ends_the_processes_at_once():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_interrupting_the_command(tmp_path):
     """Ctrl-C, as a terminal sends it to all processes: it is over at once, with what is done on a page."""
     page = tmp_path / "paper.html"
-    command = [sys.executable, "-m", "equipoise", "paper", "growth", "alternations", "benchmark", "--jobs", "2"]
+    command = [sys.executable, "-m", "paper", "growth", "alternations", "benchmark", "--jobs", "2"]
     with subprocess.Popen(
-        [*command, "--out", str(page)], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*command, "--out", str(page)], cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
         for line in running.stderr:
             if line.startswith("growth"):
@@ -165,17 +166,45 @@ def test_the_table_keeps_what_is_not_its_own(tmp_path):
     assert before.endswith("kept\n")
 
 
+def command(*arguments, cwd=None):
+    line = [sys.executable, "-m", "paper", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
 def test_the_command(tmp_path):
-    result = equipoise("paper", "tolerances", "--quick", "--out", tmp_path / "paper.html")
+    result = command("tolerances", "--quick", "--out", tmp_path / "paper.html")
     assert result.returncode == 0, result.stderr
     assert "Claim 4.6" in result.stdout
     assert "holds as corrected" in result.stdout
     assert (tmp_path / "paper.html").read_text().count("data-chart=") == 1
-    names = inside("paper", "--list").stdout.split()
-    assert names == list(CHECKS)
-    wrong = inside("paper", "theorem", cwd=tmp_path)
+    assert command("--list").stdout.split() == list(CHECKS)
+    wrong = command("theorem", cwd=tmp_path)
     assert wrong.returncode == 1
     assert "'theorem' is no check of the paper; there are" in wrong.stderr
-    near = inside("paper", "tolerance", cwd=tmp_path)
+    near = command("tolerance", cwd=tmp_path)
     assert "(did you mean 'tolerances'?)" in near.stderr
+
+
+MINE = """
+from paper.findings import Checked, Finding, Size, Statement
+
+STATEMENT = Statement("halves", "Lemma 9.1", "Halves add up", "1/2 + 1/2 <= 1")
+
+
+def check(size: Size) -> Checked:
+    return Checked(STATEMENT, (Finding("two halves", measured=0.5 + 0.5, bound=1.0),))
+"""
+
+
+@pytest.mark.slow
+def test_a_check_in_a_file_of_its_own(tmp_path):
+    assert MINE.strip() in (ROOT / "paper" / "README.md").read_text()
+    (tmp_path / "mine.py").write_text(MINE)
+    result = command("mine.py", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Halves add up" in result.stdout
+    assert "Halves add up" in (tmp_path / "paper.html").read_text()
+    (tmp_path / "empty.py").write_text("")
+    assert "empty.py is no check: it needs a `STATEMENT`" in command("empty.py", cwd=tmp_path).stderr

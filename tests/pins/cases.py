@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 import equipoise as eq
-from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, StationaryAgent, ucrl2
+from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent, ucrl2
+from tests.agents.mechanics_cases import CASES as MECHANICS
 
 STEPS = 4000
 
@@ -51,6 +53,17 @@ def by_hand(model: eq.Model, agent: eq.agents.Agent, steps: int = 600, seed: int
         summary.update(f"{state},{action},{after};".encode())
         summary.update(outcomes.tobytes())
     summary.update(agent.average.tobytes())
+    return summary.hexdigest()[:32]
+
+
+def through_a_file(path: Path, model: eq.Model, steps: int = 150) -> str:
+    """Of a run that goes on from a file."""
+    agent = eq.agents.Agent.load(path)
+    eq.simulate(model, agent, steps, 3, progress=False)
+    summary = hashlib.sha256(f"{agent.t},{agent.state}".encode())
+    summary.update(agent.average.tobytes())
+    for column in agent.episode_record:
+        summary.update(column.tobytes())
     return summary.hexdigest()[:32]
 
 
@@ -172,9 +185,126 @@ def adaptive(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
     return eq.TocUCRL2(space, reward, oracle, confidence=eq.confidence.Adaptive())
 
 
+def composed() -> dict[str, eq.rewards.Reward]:
+    """Rewards made of others, of constraints, and of formulas; three outcomes."""
+    r = eq.rewards
+    quadratic, bottom = r.Quadratic([0.4, 0.3, 0.3]), r.BottomSum(3, 1)
+    return {
+        "Sum": r.Sum([quadratic, r.BottomSum(3, 2)], [1.0, 0.5]),
+        "Minimum": r.Minimum([r.Linear([0.5, 0.0, 0.5]), r.Linear([0.0, 1.0, 0.0])]),
+        "Within": r.Within(r.ProportionalFairness(3, 0.01), [0.05] * 3, [1.0] * 3),
+        "Affine": r.TargetSquared([0.75, 0.75]).of([[-0.5, -0.5, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0]),
+        "Constrained": r.Constrained(r.Linear([1.0, 0.0, 0.0]), [r.at_least(1, 0.25, ["a", "b", "c"])], price=2.0),
+        "Constrained smooth": r.Constrained(quadratic, [r.at_most(2, 0.4, ["a", "b", "c"])], price=1.0, smoothing=0.05),
+        "Expression": r.Expression("1 - 0.5 * sum_squares(w - [0.4, 0.3, 0.3])", 3),
+        "Expression kinked": r.Expression("min(w) + 0.25 * sqrt(w[0] + 0.1)", 3),
+        "Composed": r.Sum([r.Minimum([bottom, r.Linear([0.2, 0.2, 0.2])]), quadratic], [1.0, 1.0]),
+    }
+
+
+def told() -> dict[str, tuple[eq.Space, eq.Model]]:
+    """Spaces that tell an agent how its system moves, with a model each."""
+    river = eq.models.riverswim(6)
+    known = river.space.knowing(
+        known_transitions={(s, 0): {max(0, s - 1): 1.0} for s in range(6)},
+        same_law=[{(s, 1): [s - 1, s, s + 1] for s in range(1, 5)}],
+    )
+    pairs: dict[str, tuple[eq.Space, eq.Model]] = {"part of a table": (known, river)}
+    for name in ("one noise", "laws by state and action", "one law of several given", "lost sales"):
+        mechanics = MECHANICS[name].mechanics()
+        pairs[name] = mechanics.space, mechanics.model(**MECHANICS[name].truth)
+    return pairs
+
+
+def sparse() -> tuple[eq.Space, eq.Model]:
+    """A space whose outcomes are counted apart, and one pair whose outcomes are told."""
+    model = eq.models.garnet(6, 2, 3, n_outcomes=8, seed=4)
+    rare = np.where(np.arange(8) % 4 == np.arange(model.n_pairs)[:, None] % 4, model.means, 0.0)
+    world = eq.Model.from_sparse(model.first_pair, model.transitions(), rare, known=[(0, 0)])
+    return eq.Space(world.n_actions, 8, known={(0, 0): rare[0]}, sparse_outcomes=True), world
+
+
+def absorbed(agent: eq.TocUCRL2, model: eq.Model, rows: int = 2000) -> eq.TocUCRL2:
+    """The agent with a log of a random policy."""
+    rule = StationaryAgent(model.space, agent.reward, seed=2)
+    agent.absorb(eq.simulate(model, rule, rows, 5, trace=True, progress=False).trace)
+    return agent
+
+
+def made_of_more() -> dict[str, Case]:
+    """Runs with known mechanics, sparse outcomes, leaps, composed rewards and absorbed logs."""
+    small = eq.models.garnet(5, 3, 3, 3, seed=8)
+    star, smooth = eq.models.star(3, 4), eq.rewards.Quadratic([0.4, 0.3, 0.3])
+    leaps = eq.planning.Planner(leaps=True)
+    runs: dict[str, Case] = {}
+    for name, (space, model) in told().items():
+        reward = eq.rewards.Quadratic(target(space.n_outcomes))
+        kinked = eq.rewards.BottomSum(space.n_outcomes, 1)
+        runs[f"mechanics: {name}"] = lambda s=space, m=model, r=reward: (m, eq.TocUCRL2(s, r))
+        runs[f"mechanics, recommended: {name}"] = lambda s=space, m=model, r=kinked: (m, eq.recommended(s, r))
+    space, model = sparse()
+    for name, confidence in {"Bernstein": eq.confidence.Bernstein(), "Adaptive": eq.confidence.Adaptive()}.items():
+        for kind, reward in {
+            "Quadratic": eq.rewards.Quadratic(target(8)),
+            "BottomSum": eq.rewards.BottomSum(8, 3),
+        }.items():
+            runs[f"sparse: {name}, {kind}"] = lambda c=confidence, r=reward: (
+                model, eq.TocUCRL2(space, r, confidence=c)
+            )  # fmt: skip
+    runs["leaps: star"] = lambda: (star, eq.TocUCRL2(star.space, smooth, planner=leaps))
+    runs["leaps: exact"] = lambda: (star, eq.TocUCRL2(star.space, smooth, tolerance=1e-6, planner=leaps))
+    for name, reward in composed().items():
+        runs[f"composed: {name}"] = lambda r=reward: (small, eq.TocUCRL2(small.space, r))
+        runs[f"composed, recommended: {name}"] = lambda r=reward: (small, eq.recommended(small.space, r))
+    runs["log: FrankWolfe"] = lambda: (small, absorbed(eq.TocUCRL2(small.space, smooth), small))
+    runs["log: recommended"] = lambda: (star, absorbed(eq.recommended(star.space, eq.rewards.BottomSum(3, 1)), star))
+    runs["log: sparse"] = lambda: (model, absorbed(eq.TocUCRL2(space, eq.rewards.Quadratic(target(8))), model))
+    shop, world = told()["one noise"]
+    runs["log: mechanics"] = lambda: (world, absorbed(eq.recommended(shop, eq.rewards.Quadratic([0.5, 0.5])), world))
+    return runs
+
+
+def saved() -> dict[str, Case]:
+    """One agent of every kind that a file can hold, small: golden files are made of these, and fuzzed."""
+    small = eq.models.garnet(5, 3, 3, 3, seed=8)
+    nulls, arms, river = with_nulls(small), eq.models.bandit(3), eq.models.riverswim(4)
+    smooth, kinked = eq.rewards.Quadratic([0.4, 0.3, 0.3]), eq.rewards.Balance([0.4, 0.3, 0.3])
+    more = made_of_more()
+    policy = np.full(15, 1 / 3)
+    visits = river.visits()
+    chosen = (
+        "mechanics: one noise", "mechanics: lost sales", "mechanics: part of a table",
+        "mechanics: laws by state and action", "mechanics, recommended: one law of several given",
+        "sparse: Adaptive, Quadratic", "sparse: Bernstein, BottomSum", "leaps: star", "composed: Sum",
+        "composed: Within", "composed: Affine", "composed: Constrained", "composed: Expression",
+        "composed: Expression kinked", "composed, recommended: Composed", "log: FrankWolfe", "log: sparse",
+        "log: mechanics",
+    )  # fmt: skip
+    return {
+        "table": lambda: (small, eq.TocUCRL2(small.space, smooth)),
+        "table, recommended": lambda: (small, eq.recommended(small.space, kinked)),
+        "one outcome": lambda: (river, eq.recommended(river.space, eq.rewards.Linear([1.0]))),
+        "posterior": lambda: (small, eq.recommended(small.space, smooth, guarantee=False, seed=4)),
+        "known": lambda: (
+            small, eq.TocUCRL2(small.space, smooth, confidence=eq.confidence.Known(small), tolerance=1e-6)
+        ),
+        "told": lambda: (visits, eq.TocUCRL2(visits.space, eq.rewards.Entropy(4))),
+        "ball": lambda: (small, eq.TocUCRL2(small.space, smooth, confidence=eq.confidence.L1())),
+        "restarts": lambda: (small, eq.TocUCRL2(small.space, eq.rewards.BottomSum(3, 1))),
+        "knapsack": lambda: (nulls, eq.KnapsackAgent(nulls.space, 0.4, 300, 0)),
+        "stationary": lambda: (small, StationaryAgent(small.space, smooth, policy, seed=11)),
+        "round robin": lambda: (small, RoundRobin(small.space, smooth)),
+        "rule": lambda: (small, Rule(small.space, smooth, [2, 0, 1, 1, 0])),
+        "arms": lambda: (arms, FrankWolfeUCB(arms.space, smooth)),
+        **{name: more[name] for name in chosen},
+    }  # fmt: skip
+
+
 def cases() -> dict[str, Callable[[], str]]:
     """Every pinned run, by name."""
     pinned: dict[str, Callable[[], str]] = {}
+    for name, case in made_of_more().items():
+        pinned[name] = lambda c=case: digest(*c())
     all_worlds = worlds()
     for name, model in all_worlds.items():
         reward = eq.rewards.Quadratic(target(model.n_outcomes))

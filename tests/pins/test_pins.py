@@ -1,4 +1,4 @@
-"""What is built does not change unnoticed: trajectories, files and ids of the version before this one."""
+"""What is built does not change unnoticed: trajectories, files and ids."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 import equipoise as eq
 from equipoise.studies import read_study
 from equipoise.studies.plan import make_plan
-from tests.agents.kinds import CASES as AGENTS
-from tests.pins.cases import cases
+from tests.pins.cases import cases, saved, through_a_file
 
 HERE = Path(__file__).parent
 CASES = cases()
@@ -28,22 +27,25 @@ def test_trajectory(name: str) -> None:
     assert CASES[name]() == DIGESTS[name]
 
 
-# -- what the version before this one has written ----------------------------------------------------------------
+# -- files of the present format ---------------------------------------------------------------------------------
 
 SAVED = HERE / "saved"
 EXPECTED = json.loads((SAVED / "expected.json").read_text())
+MAKERS = saved()
+
+
+def test_every_kind_of_agent_has_a_golden_file() -> None:
+    assert {entry["name"] for entry in EXPECTED.values()} == set(MAKERS)
+    assert {path.name for path in SAVED.glob("*.npz")} == set(EXPECTED)
 
 
 @pytest.mark.parametrize("file", EXPECTED)
-def test_an_agent_of_the_last_version_goes_on_bit_for_bit(file: str) -> None:
-    agent = eq.agents.Agent.load(SAVED / file)
-    name = EXPECTED[file]["name"]
-    model = AGENTS[name].model if name in AGENTS else eq.Model.load(SAVED / "model.npz")
-    run = eq.simulate(model, agent, 100, 3, progress=False)
-    assert {"name": name, "value": run.values[-1].hex(), "state": agent.state, "t": agent.t} == EXPECTED[file]
+def test_an_agent_continues_from_its_golden_file(file: str) -> None:
+    model, _ = MAKERS[EXPECTED[file]["name"]]()
+    assert through_a_file(SAVED / file, model) == EXPECTED[file]["digest"]
 
 
-def test_results_of_the_last_version_are_read() -> None:
+def test_golden_results_are_read() -> None:
     frame = eq.load_results(HERE / "results")
     plan = make_plan(read_study(HERE / "study.toml"))
     assert set(frame["run"]) == {run.id for run in plan.runs}

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import equipoise as eq
-from equipoise._compile import kernel
-from equipoise.confidence.nonzero import copied
+from equipoise._runtime.compiler import kernel
+from equipoise.confidence.nonzero import copy_arrays
 from equipoise.confidence.region import Region
 from equipoise.planning import extended_value_iteration
 from equipoise.planning.evi import Workspace, workspace
@@ -56,7 +56,7 @@ def ranked(u: np.ndarray) -> Workspace:
 
 
 def best_value(region: Region, pair: int, u: np.ndarray) -> float:
-    own = copied(region)
+    own = copy_arrays(region)
     return inner_maximum(pair, own, u, ranked(u))
 
 
@@ -287,14 +287,14 @@ def test_what_is_passed_over_changes_no_bit(seed, n_states, ties, relaxation):
     start -= start.min()
     u, policy, work = start.copy(), np.zeros(n_states, np.int64), workspace(n_states, int(first_pair[-1]))
     work.order[:] = np.arange(n_states)
-    own = copied(region)
+    own = copy_arrays(region)
     sweeps = int(rng.integers(2, 40))
     for count in range(sweeps):
         whole_sweep(first_pair, own, reward, u, policy, work)
         if count < sweeps - 1:
             u += relaxation * (work.u_next - u)
             u -= u.min()
-    again = copied(region)
+    again = copy_arrays(region)
     v, chosen, buffers = start.copy(), rng.integers(0, n_actions), workspace(n_states, int(first_pair[-1]))
     iterate(None, first_pair, again, reward, -1.0, sweeps, relaxation, v, chosen, buffers, sweeps)
     assert np.array_equal(u, v)

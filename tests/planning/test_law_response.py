@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.confidence.fill import region_of
-from equipoise.planning.believing import believed
-from equipoise.planning.law_response import likeliest
+from equipoise.confidence.base import build_region
+from equipoise.planning.optimistic_model import plan_optimistically
+from equipoise.planning.optimistic_transitions import optimistic_shares
 from tests.agents.mechanics_cases import CASES
 
 RULES = [eq.confidence.Bernstein(), eq.confidence.Adaptive(), eq.confidence.L1()]
@@ -24,13 +24,15 @@ def test_the_laws_are_those_of_the_last_sweep(name: str, rule: eq.confidence.Con
     planner = eq.planning.Planner(relaxation=0.5)  # some are periodic
     agent = eq.TocUCRL2(space, eq.rewards.TargetSquared([0.7, 0.6]), confidence=rule, planner=planner)
     eq.simulate(model, agent, 60, seed=1, progress=False)
-    region = region_of(rule, space, agent.machine.counts, agent.t, 0.05)
+    region = build_region(rule, space, agent.loop.arrays.counts, agent.t, 0.05)
     theta = np.array([-0.7, 0.4])
-    belief = believed(space, agent.machine.counts, region, theta, 1e-9, 0.5, np.zeros(space.n_states), 100_000)
+    belief = plan_optimistically(
+        space, agent.loop.arrays.counts, region, theta, 1e-9, 0.5, np.zeros(space.n_states), 100_000
+    )
     assert space.laws is not None
     assert belief.work is not None
     laws, work, plan = space.laws.arrays, belief.work, belief.plan
-    shares = likeliest(laws, region, work)
+    shares = optimistic_shares(laws, region, work)
     for node, law in enumerate(laws.node_law.tolist()):
         mass = shares[laws.node_first[node] : laws.node_first[node + 1]]
         bounds = slice(laws.first_value[law], laws.first_value[law + 1])
@@ -44,6 +46,6 @@ def test_the_laws_are_those_of_the_last_sweep(name: str, rule: eq.confidence.Con
         else:
             assert mass == pytest.approx(work.lo[bounds])
     # the sweep's own equation, which a law that is not the best would miss
-    swept = belief.response.outcomes @ -theta + belief.response.chain @ plan.bias - plan.bias
+    swept = belief.model.outcomes @ -theta + belief.model.chain @ plan.bias - plan.bias
     assert swept.max() <= plan.gain + 1e-9
     assert swept.min() >= plan.gain - 2e-9

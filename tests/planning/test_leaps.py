@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.confidence.nonzero import copied
+from equipoise.confidence.nonzero import copy_arrays
 from equipoise.confidence.region import Region
 from equipoise.planning import Planner, extended_value_iteration
 from equipoise.planning.evi import workspace
@@ -28,7 +28,7 @@ def known(model: eq.Model) -> Region:
 def leaping(model_pairs: np.ndarray, region: Region, reward: np.ndarray, tolerance: float, relaxation: float = 0.5):
     n = model_pairs.size - 1
     u, policy, work = np.zeros(n), np.zeros(n, np.int64), workspace(n, int(model_pairs[-1]))
-    own = copied(region)
+    own = copy_arrays(region)
     reached = iterate_with_leaps(
         None, np.array(model_pairs), own, reward, tolerance, 10**6, relaxation, u, policy, work, 10**6
     )
@@ -93,6 +93,6 @@ def test_exact_plans_at_every_step_of_the_known_star() -> None:
 
 
 def test_descriptions_from_before_there_were_leaps_are_what_they_were() -> None:
-    assert "leaps" not in Planner().arguments()
+    assert Planner().arguments()["leaps"] is False
     assert Planner(leaps=True).arguments()["leaps"] is True
     assert Planner() != Planner(leaps=True)

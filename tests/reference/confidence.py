@@ -20,11 +20,16 @@ class Box:
     hi: Array
 
 
-def bernstein(sums: Array, visits: Array, log: float) -> Box:
-    """Bound means from sums: x with radius sqrt(2 x log / N+) + 3 log / N+, clipped to [0, 1]."""
+def mean_and_radius(sums: Array, visits: Array, log: float) -> tuple[Array, Array]:
+    """Estimate means from sums: x, with radius sqrt(2 x log / N+) + 3 log / N+."""
     n_plus = np.maximum(1, visits)[:, None]
     mean = sums / n_plus
-    radius = np.sqrt(2 * mean * log / n_plus) + 3 * log / n_plus
+    return mean, np.sqrt(2 * mean * log / n_plus) + 3 * log / n_plus
+
+
+def bernstein(sums: Array, visits: Array, log: float) -> Box:
+    """Bound means from sums, within [0, 1]."""
+    mean, radius = mean_and_radius(sums, visits, log)
     return Box(np.maximum(0, mean - radius), np.minimum(1, mean + radius))
 
 

@@ -1,7 +1,7 @@
 """The agent that is told the mechanics of its system and not the laws, dense and plain.
 
 `Mechanics` calls the step function by itself, and works out by itself what is seen of a hidden noise: the cells of each
-pair as a closure of "some observation is possible under both", the sets that such cells make of a law as a family in
+pair as a closure of "some observation is possible under both", the sets that such cells make of a law as families in
 which no two cross, and a unit for every set that falls into smaller ones. `Reference` counts the units, has the regions
 of `confidence` and `regions` for them, and backs up a pair by nested maxima in the order of the noises. A maximum over
 a law is the least of its upper bounds by duality, where the library moves mass about.
@@ -32,7 +32,9 @@ from tests.reference.rewards import dual_norm
 
 Array = NDArray[np.float64]
 Law = tuple[str, Hashable]  # a noise, and the label of the law that it has
-Unit = tuple[str, Hashable, frozenset[int]]  # the same, and the set in which the value is known to lie
+Cell = frozenset[int]
+Family = tuple[Cell, ...]
+Unit = tuple[str, Hashable, Cell, tuple[Cell, ...]]  # the same, the set in which the value lies, and what it falls into
 Drawn = tuple[int, ...]  # the number of the value of each noise
 
 
@@ -99,12 +101,17 @@ class Mechanics:
             [{what: self._cells(pair, j, what) for what in shown} for j in range(len(self.names))]
             for pair in range(len(self.pairs))
         ]
-        self.families = self._families()
-        self.units: list[Unit] = [
-            (*key, inside) for key, family in self.families.items() for inside in family if len(inside) > 1
-        ]
-        self.parts = {unit: self._children(unit) for unit in self.units}
-        self.n_values = max([1, *map(len, self.parts.values())])
+        self.families: dict[Law, dict[int, Family]] = {
+            key: self._families(key)
+            for key in {key for laws in self.law_of for key in laws}
+            if key not in self.given and len(self.supports[self.names.index(key[0])]) > 1
+        }  # of each law to be learnt, that of each pair
+        self.units: list[Unit] = list(dict.fromkeys(
+            self.unit(key, family, inside)
+            for key, by_pair in self.families.items() for family in by_pair.values() for inside in family
+            if len(inside) > 1
+        ))  # fmt: skip
+        self.n_values = max([1, *(len(unit[3]) for unit in self.units)])
 
     # -- what of it is seen --
 
@@ -128,51 +135,68 @@ class Mechanics:
             alike = alike @ alike
         return [frozenset(np.flatnonzero(row).tolist()) for row in np.unique(alike, axis=0)]
 
-    def _families(self) -> dict[Law, list[frozenset[int]]]:
-        """For each law to be learnt: the whole support, single values, and all cells between, none across another.
+    def _families(self, key: Law) -> dict[int, Family]:
+        """For each pair that draws from a law, the family that its cells are in.
 
-        Where cells cross, those of more pairs stay; then larger ones, then those that come first.
+        A pair joins the first family that none of its cells crosses, those that show what most pairs show first.
         """
-        found: dict[Law, list[frozenset[int]]] = {}
-        for key in {key for laws in self.law_of for key in laws}:
-            j = self.names.index(key[0])
-            size = len(self.supports[j])
-            if key in self.given or size == 1:
-                continue
-            pairs = [pair for pair, laws in enumerate(self.law_of) if laws[j] == key]
-            cells = [cell for pair in pairs for partition in self.cells[pair][j].values() for cell in partition]
-            between = [cell for cell in dict.fromkeys(cells) if 1 < len(cell) < size]
-            between.sort(key=lambda cell: (-cells.count(cell), -len(cell), sorted(cell)))
-            family = [frozenset(range(size)), *(frozenset([value]) for value in range(size))]
-            for cell in between:
-                if all(cell & other in (frozenset(), cell, other) for other in family):
-                    family.append(cell)
-            found[key] = family
-        return found
+        j = self.names.index(key[0])
+        size = len(self.supports[j])
+        shows: dict[tuple[tuple[tuple[int, ...], ...], ...], list[int]] = {}
+        for pair, laws in enumerate(self.law_of):
+            if laws[j] == key:
+                partitions = tuple(tuple(sorted(map(tuple, map(sorted, c)))) for c in self.cells[pair][j].values())
+                shows.setdefault(partitions, []).append(pair)
+        groups: list[list[int]] = []
+        for partitions in sorted(shows, key=lambda one: (-len(shows[one]), one)):
+            mine = {frozenset(cell) for partition in partitions for cell in partition}
+            for group in groups:
+                theirs = {cell for pair in group for partition in self.cells[pair][j].values() for cell in partition}
+                if all(one & other in (frozenset(), one, other) for one in mine for other in theirs):
+                    group.extend(shows[partitions])
+                    break
+            else:
+                groups.append(list(shows[partitions]))
+        return {pair: self._family(j, size, group) for group in groups for pair in group}
 
-    def _children(self, unit: Unit) -> list[frozenset[int]]:
-        """The largest sets of the family strictly within one, by their least values."""
-        inside = [cell for cell in self.families[unit[:2]] if cell < unit[2]]
-        largest = [cell for cell in inside if not any(cell < other for other in inside)]
-        return sorted(largest, key=min)
+    def _family(self, j: int, size: int, pairs: Sequence[int]) -> Family:
+        """The whole support, single values, and all cells of these pairs between, none across another.
+
+        Where those of one pair cross, those of more pairs stay; then larger ones, then those that come first.
+        """
+        cells = [cell for pair in pairs for partition in self.cells[pair][j].values() for cell in partition]
+        between = [cell for cell in dict.fromkeys(cells) if 1 < len(cell) < size]
+        between.sort(key=lambda cell: (-cells.count(cell), -len(cell), sorted(cell)))
+        family = [frozenset(range(size)), *(frozenset([value]) for value in range(size))]
+        for cell in between:
+            if all(cell & other in (frozenset(), cell, other) for other in family):
+                family.append(cell)
+        return tuple(family)
+
+    @staticmethod
+    def unit(key: Law, family: Family, inside: Cell) -> Unit:
+        """It falls into the largest sets of the family strictly within one, by their least values."""
+        within = [cell for cell in family if cell < inside]
+        largest = [cell for cell in within if not any(cell < other for other in within)]
+        return (*key, inside, tuple(sorted(largest, key=min)))
 
     def seen(self, pair: int, drawn: Drawn) -> list[tuple[Unit, int]]:
-        """The units that are seen when this is drawn, with the number of the child."""
+        """The units that are seen when this is drawn, in whichever family, with the number of the child."""
         steps: list[tuple[Unit, int]] = []
         for j, key in enumerate(self.law_of[pair]):
-            if key not in self.families:
-                continue
-            inside = frozenset(range(len(self.supports[j])))
-            while len(inside) > 1:
-                parts = self.parts[(*key, inside)]
-                if any(
-                    sum(bool(cell & part) for part in parts) > 1 for cell in self.cells[pair][j][self._shown(drawn)]
-                ):
-                    break
-                number = next(i for i, part in enumerate(parts) if drawn[j] in part)
-                steps.append(((*key, inside), number))
-                inside = parts[number]
-        return steps
+            for family in dict.fromkeys(self.families.get(key, {}).values()):
+                inside = frozenset(range(len(self.supports[j])))
+                while len(inside) > 1:
+                    unit = self.unit(key, family, inside)
+                    if any(
+                        sum(bool(cell & part) for part in unit[3]) > 1
+                        for cell in self.cells[pair][j][self._shown(drawn)]
+                    ):
+                        break
+                    number = next(i for i, part in enumerate(unit[3]) if drawn[j] in part)
+                    steps.append((unit, number))
+                    inside = unit[3][number]
+        return list(dict.fromkeys(steps))
 
     def seen_at_all(self, pair: int) -> set[Unit]:
         """The units that can be seen in a pair."""
@@ -244,6 +268,8 @@ class Reference:
         "paper", "empirical", "adaptive", "jaksch" or "laplace".
     relaxation
         Of value iteration.
+    growth
+        The factor by which the visits of a unit grow until an episode ends.
     """
 
     def __init__(
@@ -255,9 +281,10 @@ class Reference:
         rule: str = "paper",
         delta: float = 0.05,
         relaxation: float = 1.0,
+        growth: float = 1.0,
     ) -> None:
         self.mechanics, self.oracle, self.Q, self.rule, self.delta = mechanics, oracle, Q, rule, delta
-        self.norm, self.relaxation = float(reward.norm), relaxation
+        self.norm, self.relaxation, self.growth = float(reward.norm), relaxation, growth
         self.history: dict[Unit, list[int]] = {unit: [] for unit in mechanics.units}  # the children, in order
         self.tested = [mechanics.seen_at_all(pair) for pair in range(len(mechanics.pairs))]
         self.first = np.concatenate([[0], np.cumsum(mechanics.n_actions)]).astype(int)
@@ -301,7 +328,7 @@ class Reference:
     def _why_the_loop_ends(self) -> str | None:
         pair = int(self.first[self.state]) + int(self.policy[self.state])
         fresh = {unit: len(self.history[unit]) - self.known[unit] for unit in self.tested[pair]}
-        doubled = any(number >= max(1, self.known[unit]) for unit, number in fresh.items())
+        doubled = any(number >= max(1, self.growth * self.known[unit]) for unit, number in fresh.items())
         if not self.drift <= self.Q:
             return "both" if doubled else "gradient"
         return "visits" if doubled else None
@@ -335,7 +362,7 @@ class Reference:
         dense = regions(self.rule, facts, self.t, self.delta)
         found: dict[Unit, Bounds] = {}
         for i, unit in enumerate(units):
-            size = len(self.mechanics.parts[unit])
+            size = len(unit[3])
             found[unit] = Bounds(
                 dense.lo[i, :size],
                 dense.hi[i, :size],
@@ -363,8 +390,8 @@ class Reference:
             def best(inside: frozenset[int]) -> float:
                 if len(inside) == 1:
                     return float(x[min(inside)])
-                parts = mechanics.parts[(*key, inside)]
-                return self.bounds[(*key, inside)].maximum(np.array([best(part) for part in parts]))
+                unit = mechanics.unit(key, mechanics.families[key][pair], inside)
+                return self.bounds[unit].maximum(np.array([best(part) for part in unit[3]]))
 
             return best(frozenset(range(len(x))))
 

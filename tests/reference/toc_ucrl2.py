@@ -39,6 +39,8 @@ class Reference:
         ``(transitions, means)`` by pair: all regions are single points and nothing is to be learned.
     warm_after
         The triggers after which a plan starts from the bias of the last one.
+    growth
+        The factor by which the visits of a pair grow until an episode ends; 1 in Algorithm 1.
     visit_rule
         Whether the second half of the while condition, nu < N+, may end an episode. None: it may unless the
         model is known, for it is there to renew the estimates. True: it always may (Algorithm 1).
@@ -67,6 +69,7 @@ class Reference:
         visit_rule: bool | None = None,
         Q_of_episode: Callable[[int, float], float] | None = None,
         warm_after: tuple[str, ...] = (),
+        growth: float = 1.0,
     ) -> None:
         self.n_actions = tuple(n_actions)
         self.n_outcomes = n_outcomes
@@ -75,6 +78,7 @@ class Reference:
         self.Q = Q
         self.Q_of_episode = Q_of_episode
         self.warm_after = warm_after
+        self.growth = growth
         self.tolerance = tolerance
         self.known = {self._pair(s, a): mean for (s, a), mean in (known or {}).items()}
         self.visit_rule = known_model is None if visit_rule is None else visit_rule
@@ -153,7 +157,7 @@ class Reference:
         threshold = self.Q(self.clock) if callable(self.Q) else self.Q
         pair = self._pair(self.state, int(self.plan.policy[self.state]))
         drifted = not self.drift <= threshold
-        doubled = self.visit_rule and not self.nu[pair] < self.n_plus[pair]
+        doubled = self.visit_rule and not self.nu[pair] < max(1, self.growth * self.n_plus[pair])
         if drifted:
             return "both" if doubled else "gradient"
         return "visits" if doubled else None

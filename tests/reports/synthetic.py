@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from equipoise.studies.learnt import no_laws
-from equipoise.studies.results import AgentRecord, Failure, Guarantee, Optimum, ProblemRecord, Results
+from equipoise.studies.results import AgentRecord, Failure, Guarantee, Optimum, ProblemRecord, Results, make_law_frame
 
 SCHEMA = {
     "problem": pl.String,
@@ -263,7 +262,7 @@ def law_rows(
             else:
                 estimate, ends = None, (0.0, 1.0)
             rows.append((problem, agent, seed, name, str(i), visits, estimate, *ends, p))
-    return pl.DataFrame(rows, schema=no_laws().schema, orient="row")
+    return pl.DataFrame(rows, schema=make_law_frame().schema, orient="row")
 
 
 def learnt() -> Results:

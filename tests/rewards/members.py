@@ -42,6 +42,38 @@ CASES: dict[str, Case] = {
         for norm in (1, 2, math.inf)
         for kpi in ([0.4], [0.3, 0.8], [0.7, 0.0, 1.0, 0.25, 0.7])
     },
+    **{
+        f"distance-box-{norm}": Case(
+            lambda norm=norm: rewards.TargetDistance(rewards.TargetBox([0.3, 0.0, 0.5], [0.6, 0.4, 1.0]), norm)
+        )
+        for norm in (1, 2, math.inf)
+    },
+    "distance-p": Case(lambda: rewards.TargetDistance([0.3, 0.8, 0.0], p=3.0)),
+    "distance-p-small": Case(lambda: rewards.TargetDistance([0.3, 0.8], p=1.25), tight=False),
+    "distance-weighted-1": Case(lambda: rewards.TargetDistance([0.3, 0.8], 1, [2.0, 0.5])),
+    "distance-weighted-2": Case(lambda: rewards.TargetDistance([0.7, 0.2, 0.5], 2, [0.5, 3.0, 1.0])),
+    "distance-weighted-inf": Case(
+        lambda: rewards.TargetDistance(rewards.TargetBox([0.3, 0.1], [0.5, 0.6]), math.inf, [0.5, 2.0])
+    ),
+    "distance-weighted-p": Case(lambda: rewards.TargetDistance([0.7, 0.2], math.inf, [0.5, 3.0], p=4.0), tight=False),
+    **{
+        f"distance-hull-{norm}": Case(
+            lambda norm=norm: rewards.TargetDistance(
+                rewards.TargetHull([[0.2, 0.3, 0.5], [0.6, 0.1, 0.9], [0.4, 0.8, 0.4]]), norm
+            )
+        )
+        for norm in (1, 2, math.inf)
+    },
+    "distance-ball-1": Case(lambda: rewards.TargetDistance(rewards.TargetBall([0.5], 0.2))),
+    "distance-ball-2": Case(lambda: rewards.TargetDistance(rewards.TargetBall([0.5, 0.4], 0.3))),
+    "distance-ball-p": Case(lambda: rewards.TargetDistance(rewards.TargetBall([0.5, 0.4], 0.3), p=3.0), tight=False),
+    "distance-polytope": Case(
+        lambda: rewards.TargetDistance(rewards.TargetPolytope([[1.0, -1.0], [1.0, 1.0]], [0.0, 1.0]), 1)
+    ),
+    "distance-polytope-weighted": Case(
+        lambda: rewards.TargetDistance(rewards.TargetPolytope([[1.0, -1.0], [1.0, 1.0]], [0.0, 1.0]), 2, [2.0, 0.5]),
+        tight=False,
+    ),
     "distance-zero": Case(lambda: rewards.TargetDistance([0.0, 0.0]), tight=False),
     "balance-1": Case(lambda: rewards.Balance([1.0])),
     "balance-4": Case(lambda: rewards.Balance([0.25, 0.25, 0.5, 0.0])),

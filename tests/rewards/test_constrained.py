@@ -38,6 +38,9 @@ CASES = {
 }
 
 
+ONES = {"rest at least 0.25": 1.0, "waste at most 0.1": 1.0}
+
+
 @pytest.fixture(params=CASES)
 def goal(request):
     return CASES[request.param]()
@@ -91,7 +94,7 @@ def test_the_words_of_the_convenient_ones():
 
 
 def test_descriptions(goal):
-    data = json.loads(json.dumps(eq.studies.vocabulary.table(goal, "reward")))
+    data = json.loads(json.dumps(eq.studies.vocabulary.part_spec(goal, "reward")))
     again = eq.studies.vocabulary.make_reward(data, eq.models.bandit(3), "reward")
     assert again == goal
     assert again.names == goal.names
@@ -123,8 +126,29 @@ def test_the_notation_of_a_study():
         bad = written | {"constraints": [{"kind": "at_least", **wrong}]}
         with pytest.raises(eq.EquipoiseError, match=complaint):
             eq.studies.vocabulary.make_reward(bad, model, "reward")
-    with pytest.raises(eq.EquipoiseError, match="price: it is missing"):
-        eq.studies.vocabulary.make_reward({k: v for k, v in written.items() if k != "price"}, model, "reward")
+    free = eq.studies.vocabulary.make_reward({k: v for k, v in written.items() if k != "price"}, model, "reward")
+    assert free.is_same_problem(goal)
+
+
+def test_without_a_price_it_is_derived_from_the_differences_that_are_possible():
+    reward, doubled = Linear([1.0, 0.5, 0.0]), Constraint(Linear([0.0, 0.0, 2.0]), 0.5, "doubled")
+    goal = Constrained(reward, [at_least(1, 0.25, ["a", "b", "c"]), doubled])
+    most = reward.lipschitz * np.sqrt(3)  # of one outcome and of twice that, sqrt 3 and 2 sqrt 3 by the same formula
+    np.testing.assert_allclose(goal.price, [10 * most / np.sqrt(3), 10 * most / (2 * np.sqrt(3))])
+    assert goal.arguments()["price"] is None
+    assert "price" not in repr(goal)
+    for twin in (
+        pickle.loads(pickle.dumps(goal)),
+        eq.studies.vocabulary.make_reward(
+            eq.studies.vocabulary.part_spec(goal, "reward"), eq.models.bandit(3), "reward"
+        ),
+        goal.of(np.eye(3)),
+        goal.within([0.0] * 3, [1.0] * 3),
+    ):
+        assert twin.arguments()["price"] is None
+    assert goal.at_prices(2.0).arguments()["price"] == [2.0, 2.0]
+    flat = Constrained(Linear([0.0, 0.0, 0.0]), [at_least(1, 0.25, ["a", "b", "c"])])
+    assert np.all(np.isfinite(flat.price) & (flat.price > 0.0))
 
 
 def test_an_agent_with_it_is_saved_and_proves(tmp_path):
@@ -143,19 +167,45 @@ def test_an_agent_with_it_is_saved_and_proves(tmp_path):
     proven = agent.certificate(effort=5)
     assert proven.best_possible >= eq.solve(model, goal.penalised).value - 1e-9 >= best.value - 1e-6
     assert proven.regret_at_most >= best.value - goal.reward.value(agent.average)
-    allowed = goal.violation_at_most(best.multipliers, proven.regret_at_most)
-    assert np.all(goal.violations(agent.average) <= list(allowed.values()))
+    for surplus in (None, best.surplus_at_most(agent.t - 1)):
+        allowed = goal.violation_at_most(best.multipliers, proven.regret_at_most, surplus)
+        assert np.all(goal.violations(agent.average) <= list(allowed.values()))
     assert max(goal.violations(agent.average)) < 0.02
     assert runs[0].regret(best)[-1] < 0.02
+
+
+@pytest.mark.parametrize("wrap", ["of", "within", "in_units"])
+def test_a_wrapper_keeps_the_constraints(wrap):
+    """The same world with its outcomes written in another way has the same optimum, limits and multipliers."""
+    model = eq.models.bandit(3)
+    goal = Constrained(Linear([1.0, 0.5, 0.0]), [at_least(1, 0.25, model), at_least(2, 0.125, model)], price=3.0)
+    low, high = np.array([0.0, 0.0, -2.0]), np.array([1.0, 4.0, 2.0])
+    if wrap == "of":  # outcomes 2, 0, 1 of another world are 0, 1, 2 of this one
+        order = [2, 0, 1]
+        wrapped, to = goal.of(np.eye(3)[order]), np.argsort(order)
+        world = eq.Model.from_arrays([[[1.0]] * 3], [list(model.means[:, to])], noise="none")
+        expected = goal.reward.weights @ [0.625, 0.25, 0.125]
+    elif wrap == "within":
+        wrapped, world, expected = goal.within([0.0] * 3, [1.0] * 3), model, 0.75
+    else:
+        scaling = eq.adapters.Scaling(("a", "b", "c"), (0, 1, 2), tuple(low), tuple(high))
+        units = [Constraint(Linear([0.0, 1.0, 0.0]), 1.0), Constraint(Linear([0.0, 0.0, 1.0]), -1.5)]
+        wrapped = scaling.in_units(Constrained(Linear([1.0, 0.125, 0.0]), units, price=3.0))
+        world, expected = model, 0.75
+    assert isinstance(wrapped, Constrained)
+    best = eq.solve(world, wrapped)
+    assert best.status == "optimal"
+    assert best.value == pytest.approx(expected, abs=1e-6)
+    assert max(best.violations.values()) <= 1e-6
+    slopes = [4.0, 4.0] if wrap == "in_units" else [1.0, 1.0]  # a unit of these is a quarter of an outcome
+    assert [m * s for m, s in zip(best.multipliers.values(), slopes, strict=True)] == pytest.approx(
+        [0.5, 1.0], abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (
-            lambda: Constrained(Linear([1.0, 0.5, 0.0]), FLOORS),
-            r"price: it is missing; .* exact_price\(reward, slack\)",
-        ),
         (lambda: Constrained(Linear([1.0, 0.5, 0.0]), FLOORS, [1.0, 2.0, 3.0]), r"price: got shape \(3,\)"),
         (lambda: Constrained(Linear([1.0, 0.5, 0.0]), FLOORS, 0.0), "price: got 0.0; positive numbers are needed"),
         (lambda: Constrained(Linear([1.0, 0.5, 0.0]), FLOORS, "a"), "price: got 'a'"),
@@ -174,6 +224,10 @@ def test_an_agent_with_it_is_saved_and_proves(tmp_path):
             lambda: Constrained(Linear([1.0, 0.5, 0.0]), [*FLOORS, FLOORS[0]], 1.0),
             r"constraints\[2\]: a second one called",
         ),
+        (
+            lambda: Constrained(Linear([1.0, 0.5, 0.0]), [FLOORS[0], *FLOORS, at_least("work", 0.1, NAMES)]),
+            r"constraints\[1\]: a second one called",
+        ),
         (lambda: Constrained(Linear([1.0, 0.5, 0.0]), FLOORS, 1.0, -0.1), "smoothing: got -0.1"),
         (lambda: Constraint("Linear", 0.5), "function: got 'Linear'; a reward is needed"),
         (lambda: Constraint(rewards.Entropy(3), 0.5), "function: .* changes with time"),
@@ -187,6 +241,15 @@ def test_an_agent_with_it_is_saved_and_proves(tmp_path):
         (lambda: at_most(1, -0.5, NAMES), r"level: got -0.5; averages of outcomes lie in \[0, 1\]"),
         (lambda: at_most(1, 0.5, "rest"), "outcomes: got 'rest'"),
         (lambda: CASES["plain"]().is_exact({}), "multipliers: none for 'rest at least 0.25'"),
+        (lambda: CASES["plain"]().violation_at_most(ONES, 0.1, -0.1), "surplus: got -0.1; a number >= 0"),
+        (lambda: CASES["plain"]().violation_at_most(ONES, surplus=0.1), "surplus: got 0.1; .* and a regret with it"),
+        (lambda: rewards.Sum([CASES["plain"]()]), r"rewards\[0\]: Constrained.* has constraints, which would become"),
+        (lambda: rewards.Minimum([CASES["plain"]()]), r"rewards\[0\]: Constrained.* has constraints"),
+        (lambda: rewards.Shortfall(CASES["plain"](), 0.5), "function: Constrained.* has constraints"),
+        (lambda: rewards.Affine(CASES["plain"](), np.eye(3)), "inner: Constrained.* has constraints"),
+        (lambda: rewards.Within(CASES["plain"](), [0.0] * 3, [1.0] * 3), "inner: Constrained.* has constraints"),
+        (lambda: Constraint(CASES["plain"](), 0.5), "function: Constrained.* has constraints"),
+        (lambda: exact_price(CASES["plain"](), 0.5), "reward: Constrained.* has constraints"),
         (lambda: exact_price(Linear([1.0]), 0.0), "slack: got 0.0"),
     ],
 )

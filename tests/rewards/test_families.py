@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from equipoise import rewards
-from equipoise._compile import invoke
+from equipoise._runtime.compiler import invoke
 from equipoise.errors import RewardError
 
 

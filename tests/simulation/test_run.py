@@ -87,3 +87,19 @@ def test_a_trace_shows_labels_beside_numbers():
 def test_what_ctrl_c_does_is_one_of_two():
     with pytest.raises(ParameterError, match="interrupt: got 'stop'"):
         run(interrupt="stop")
+
+
+def test_what_is_certified_with_constraints_is_about_the_penalised_reward():
+    """After one step the average has all of the reward and breaks its limit; a run must not stop for that."""
+    model = eq.models.bandit(2)
+    goal = eq.rewards.Constrained(eq.rewards.Linear([1.0, 0.0]), [eq.rewards.at_least(1, 0.25, model)], price=5.0)
+    agent = eq.recommended(model.space, goal)
+    eq.simulate(model, agent, 1, progress=False)
+    assert agent.best_possible - goal.reward.value(agent.average) <= 0.05
+    assert agent.best_possible - goal.value(agent.average) > 1.0
+    assert not eq.Certified(regret=0.05).reached(agent)
+    agent = eq.recommended(model.space, goal)
+    run = eq.simulate(model, agent, 20_000, until=eq.Certified(regret=0.05), progress=False)
+    assert run.status == "certified"
+    assert run.certified[-1] <= 0.05
+    assert run.violations[goal.names[0]][-1] <= 0.05

@@ -12,6 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 import equipoise
 from tests.site.conftest import DOCS
 
+pytestmark = pytest.mark.docs
+
 FEW = (
     "index.html",
     "api/index.html",

@@ -6,16 +6,16 @@ import sys
 
 
 def _install() -> None:
-    import equipoise.studies.work as work
+    import equipoise.studies.worker as worker
 
-    run = work._run
+    run = worker._run
 
     def deadly(task, folder, every):
         if (task.problem, task.agent, task.seed) == ("river", "toc", 1):
             os.kill(os.getpid(), signal.SIGKILL)
         return run(task, folder, every)
 
-    work._run = deadly
+    worker._run = deadly
 
 
 if "--multiprocessing-fork" in sys.orig_argv:

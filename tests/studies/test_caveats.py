@@ -10,7 +10,7 @@ from rich.console import Console
 
 from equipoise.studies import AgentSpec, Problem, make_plan
 from equipoise.studies.display import _picture
-from equipoise.studies.loading import open_results
+from equipoise.studies.reader import open_results
 from equipoise.studies.store import Folder
 from tests.studies.common import small
 
@@ -60,6 +60,10 @@ def test_the_live_table_says_it(plan, tmp_path):
     lines = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
     assert "river psrl — without a proof here 0 1% 2.0 M" in lines
     assert "river toc 0 1% 2.0 M" in lines
+    assert not any(line.endswith("more") for line in lines)
+    progress.running = {f"{i:024x}": next(iter(running.values())) for i in range(14)}
+    Console(width=150, file=shown).print(_picture(progress))
+    assert shown.getvalue().rstrip().endswith("and 2 more")
 
 
 def test_no_theorem_covers_an_agent_with_a_caveat(plan):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import equipoise as eq
 from equipoise.studies import make_plan, read_study
-from equipoise.studies.learnt import no_laws
+from equipoise.studies.results import make_law_frame
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
 
@@ -41,4 +41,4 @@ def test_the_shop_of_known_mechanics_is_a_study(tmp_path):
     assert told.id != table.id
     assert told.model == table.model
     columns = re.search(r"`load_laws\(folder\)`(.*?)and `truth`", PAGE, flags=re.DOTALL).group(0)
-    assert all(f"`{column}`" in columns for column in no_laws().columns)
+    assert all(f"`{column}`" in columns for column in make_law_frame().columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -9,16 +10,21 @@ import polars as pl
 import pytest
 
 import equipoise as eq
-from equipoise import _component
+from equipoise import _plugins
 from equipoise.errors import StudyError
-from equipoise.studies import make_plan, read_study
-from equipoise.studies.loading import open_results
+from equipoise.studies import make_plan, read_study, run_study
+from equipoise.studies.reader import open_results
+from equipoise.studies.store import Folder
+from equipoise.studies.worker import Failed, perform
 from tests.studies.common import data, equipoise, written
 from tests.studies.test_cluster import cluster
 
 __all__ = ["cluster"]
 
 PARTS = """
+import os
+import sys
+
 import numpy as np
 import equipoise as eq
 from equipoise.confidence.elementwise import Elementwise, interval_entry
@@ -52,6 +58,32 @@ class Raises(Good):
             raise LookupError("no such thing")
 
 
+class Exits(Good):
+    def choose(self, state):
+        raise SystemExit(0)
+
+
+class ExitsInTime(Good):
+    def choose(self, state):
+        return sys.exit("enough") if self.t == 11 else super().choose(state)
+
+
+class Interrupts(Good):
+    def choose(self, state):
+        raise KeyboardInterrupt
+
+
+class Dies(Good):
+    def choose(self, state):
+        os._exit(0)
+
+
+class Hangs(Good):
+    def choose(self, state):
+        while True:
+            pass
+
+
 @oracle_entry
 def _lost(frame):
     step = opened(frame)
@@ -63,7 +95,7 @@ class Lost(Oracle):
     def check(self, reward):
         pass
 
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.zeros(reward.n_outcomes)
 
     def kernel(self, reward):
@@ -102,7 +134,7 @@ class Breaks(Good):
 
 
 class Short(Lost):
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.zeros(reward.n_outcomes + 1)
 
 
@@ -111,15 +143,19 @@ class Silent(Lost):
         raise LookupError("no such thing")
 
 
-def world(size=2):
+def world(size=2) -> eq.Model:
     return eq.models.bandit(size)
 
 
-def number():
+def number() -> eq.Model:
     return 3
 
 
-def breaks():
+def unsaid(size=2):
+    return eq.models.bandit(size)
+
+
+def breaks() -> "eq.Model":
     raise LookupError("no such thing")
 
 
@@ -143,6 +179,9 @@ FAILING = {
     "float": ('kind = "mine:Float"', ".0 at time 1 in state 0; an action from 0 to 1 is needed"),
     "raises": ('kind = "mine:Raises"', "Raises.learn raised LookupError at time 20 in state 0: no such thing"),
     "lost": ('kind = "TocUCRL2"\noracle = "mine:Lost"\nthreshold = 0.0', "theta is [nan, 0.0] by Lost()"),
+    "exits": ('kind = "mine:Exits"', "SystemExit: 0"),
+    "exits later": ('kind = "mine:ExitsInTime"', "SystemExit: enough"),
+    "interrupts": ('kind = "mine:Interrupts"', "KeyboardInterrupt"),
     "nowhere": ('kind = "TocUCRL2"\nconfidence = "mine:Nowhere"', "Nowhere() gave bounds that are not finite numbers"),
 }
 
@@ -190,6 +229,89 @@ def test_a_run_that_fails_is_recorded_and_the_others_go_on(folder):
 
 
 @pytest.mark.slow
+def test_runs_that_hang_or_end_their_process_are_recorded_and_the_others_go_on(folder):
+    hang, die = agent("hangs", 'kind = "mine:Hangs"'), agent("dies", 'kind = "mine:Dies"')
+    path = written(folder, STUDY.replace("seeds = 2", "seeds = 1\ntime_limit = 600") + hang + agent("good", GOOD) + die)
+    result = equipoise("run", path, "--out", "out", "--with", "mine", "--jobs", 2, "--time-limit", 40, cwd=folder)
+    assert result.returncode == 3, result.stderr
+    results = open_results(folder / "out")
+    failures = {failure.agent: failure.error for failure in results.failures}
+    assert failures == {
+        "hangs": "it was ended after 40 s, the time limit of the study",
+        "dies": "its process died, 3 times",
+    }
+    assert results.frame["agent"].unique().to_list() == ["good"]
+    assert results.missing == 0
+    path = written(folder, STUDY.replace("seeds = 2", "seeds = 1") + die)  # all else is done, and it fails alone
+    result = equipoise("run", path, "--out", "out", "--with", "mine", cwd=folder)
+    assert (result.returncode, "dies, seed 0: its process died, 3 times" in result.stderr) == (3, True)
+
+
+def test_a_time_limit_and_a_cluster(folder, allowed):
+    eq.allow("mine")
+    study = read_study(written(folder, STUDY.replace("seeds = 2", "seeds = 1\ntime_limit = 5") + agent("one", GOOD)))
+    with pytest.raises(StudyError, match="time_limit: a run on a cluster cannot be ended from here"):
+        run_study(study, folder / "out", cluster="tcp://127.0.0.1:1")
+    assert not (folder / "out").exists()
+
+
+EDITED = """
+import helper
+import equipoise as eq
+
+
+class Tiny(eq.Agent):
+    def choose(self, state):
+        import later
+        return helper.ACTION * later.ONE
+"""
+
+
+@pytest.mark.parametrize("edited", ["mine", "helper", "later"])
+def test_a_part_that_was_edited_is_run_again(edited, tmp_path):
+    """Also if only a module that it imports was: runs of two programs never stand in one table."""
+    files = {"mine": EDITED, "helper": "ACTION = 0", "later": "ONE = 1", "unused": "x = 0"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    study = """
+name = "edited"
+steps = 20
+seeds = 1
+problems = [{ world = { kind = "bandit", arms = 2 }, reward = { kind = "Linear", weights = [0.0, 1.0] } }]
+agents = [{ name = "tiny", kind = "mine:Tiny" }, { kind = "RoundRobin" }]
+"""
+    run = ("run", written(tmp_path, study), "--out", "out", "--with", "mine", "--jobs", 1)
+    assert equipoise(*run, cwd=tmp_path).returncode == 0
+    before = eq.load_results(tmp_path / "out").filter(pl.col("agent") == "tiny")
+    change = {"mine": ("helper.ACTION", "1 - helper.ACTION"), "helper": ("0", "1"), "later": ("ONE = 1", "ONE = 1 + 0")}
+    (tmp_path / f"{edited}.py").write_text(files[edited].replace(*change[edited]))
+    (tmp_path / "unused.py").write_text("x = 1")
+    again = equipoise(*run, "--seeds", 2, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "done again: the source of mine has changed: all runs with parts of it" in again.stderr
+    assert "4 of 4 runs done (1 of them before)" in again.stdout  # that of this package's agent
+    after = eq.load_results(tmp_path / "out").filter(pl.col("agent") == "tiny")
+    assert not set(before["run"]) & set(after["run"])
+    assert set(before["value"]) == {0.0}
+    assert set(after["value"]) == ({0.0} if edited == "later" else {1.0})
+    about = Folder(tmp_path / "out").read_result(after["run"][0]).about
+    assert list(about["sources"]) == ["mine"]
+    third = equipoise(*run, "--seeds", 2, cwd=tmp_path)
+    assert "4 of 4 runs done (4 of them before)" in third.stdout
+    assert "done again" not in third.stderr
+
+
+def test_a_worker_with_other_code_than_the_plan_runs_nothing(allowed):
+    eq.allow("mine")
+    plan = make_plan(read_study(written(allowed, STUDY + agent("one", GOOD))), ready=False)
+    (task, *_) = plan.runs
+    other = dataclasses.replace(task, sources=dict.fromkeys(task.sources, "0" * 16))
+    answer = perform(other, None, 10.0)
+    assert isinstance(answer, Failed)
+    assert "the source of mine, or of a module that it imports, is not what it was" in answer.error
+
+
+@pytest.mark.slow
 def test_the_same_on_a_cluster(cluster, folder):
     address, *_ = cluster  # its workers are started in the same folder
     text = STUDY + agent("good", 'kind = "mine:Good"') + agent("far", FAILING["too far"][0])
@@ -205,7 +327,7 @@ def test_the_same_on_a_cluster(cluster, folder):
 def allowed(folder, monkeypatch):
     """The module is allowed within the test, and forgotten afterwards."""
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(_component, "_allowed", set())
+    monkeypatch.setattr(_plugins, "_allowed", set())
     yield folder
     for name in ("mine", "breaking", "package", "package.breaking", "package.needy"):
         sys.modules.pop(name, None)
@@ -220,14 +342,19 @@ def refusal(folder: Path, text: str) -> str:
 GOOD = 'kind = "mine:Good"'
 WRONG = {
     "nothing of that name": ('kind = "mine:Goood"', "agents[0]: mine has no 'Goood' (did you mean 'Good'?)"),
-    "no class": ('kind = "mine:text"', "agents[0]: mine:text is a str; a class or a function is needed"),
-    "another kind": ('kind = "mine:Lost"', "a Agent is needed"),
-    "a world as an agent": ('kind = "mine:world"', "a Agent is needed"),
-    "a function that gives a number": ('kind = "mine:number"', "mine:number gives a int; a Agent is needed"),
+    "no class": ('kind = "mine:text"', "agents[0]: mine:text is of type str; a class derived from Agent is needed"),
+    "another kind": (
+        'kind = "mine:Lost"',
+        "mine:Lost is a class of another kind; a class derived from Agent is needed",
+    ),
+    "a world as an agent": (
+        'kind = "mine:world"',
+        "mine:world is another function; a class derived from Agent is needed",
+    ),
     "an agent as an oracle": ('kind = "TocUCRL2"\noracle = "mine:Good"', "oracle"),
-    "a number as an oracle": (
+    "a function as an oracle": (
         'kind = "TocUCRL2"\noracle = "mine:number"',
-        "mine:number gives a int; a Oracle is needed",
+        "mine:number is another function; a class derived from Oracle is needed",
     ),
     "stars": ('kind = "mine:Stars"', "Stars: it takes *rest; a part names every parameter that it has"),
     "no such parameter": ('kind = "mine:Good"\nsede = 3', "has no parameter 'sede' (did you mean 'seed'?)"),
@@ -256,6 +383,8 @@ def test_what_is_wrong_with_a_part_is_said_before_anything_runs(name, allowed):
     [
         ("mine:number", "gives a int; a Model is needed"),
         ("mine:breaks", "mine:breaks raised LookupError: no such thing"),
+        ("mine:unsaid", "mine:unsaid is another function; a function annotated to return it, `-> Model`, is needed"),
+        ("mine:Good", "mine:Good is a class of another kind; a function annotated to return it"),
     ],
 )
 def test_a_wrong_world(kind, message, allowed):

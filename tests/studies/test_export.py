@@ -14,7 +14,7 @@ import pytest
 import equipoise as eq
 from equipoise.errors import FileError, ParameterError, StudyError
 from equipoise.studies import export_results, open_results, to_pandas
-from equipoise.studies.export import flat_frame
+from equipoise.studies.export import flat_frame, outcome_columns
 from equipoise.studies.results import ProblemRecord, Results
 
 PINS = Path(__file__).parents[1] / "pins" / "results"
@@ -56,9 +56,11 @@ def test_nothing_of_a_study_is_lost():
     assert not any(dtype.is_nested() for dtype in flat.dtypes)
     others = [name for name in nested.columns if name != "outcomes"]
     assert flat.select(others).equals(nested.select(others))
-    columns = [name for name in flat.columns if name.startswith("outcome_")]
-    for averages, row in zip(nested["outcomes"].to_list(), flat.select(columns).rows(), strict=True):
-        assert list(row) == averages + [None] * (len(columns) - len(averages))
+    columns = [name for name in flat.columns if name not in nested.columns]
+    own = {record.name: outcome_columns(record, others) for record in open_results(PINS).problems}
+    for problem, averages, row in zip(nested["problem"], nested["outcomes"], flat.iter_rows(named=True), strict=True):
+        filled = dict(zip(own[problem], averages, strict=True))
+        assert {name: row[name] for name in columns} == dict.fromkeys(columns) | filled
 
 
 def test_a_study_without_results_has_its_columns(mixed):
@@ -77,6 +79,21 @@ def test_files_hold_the_same_numbers(mixed, tmp_path):
     lines = export_results(mixed, tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == flat.to_dicts()
     assert pl.read_parquet(export_results(mixed, tmp_path / "r.parquet")).equals(flat)
+
+
+def test_names_are_no_formulas_in_csv(mixed, tmp_path):
+    """A spreadsheet would run them; numbers are left alone, and other formats need no such care."""
+    beginnings = ["=", "+", "-", "@", "\t", "\r"]
+    names = [f"{sign}cmd|' /C calc'!A0" for sign in beginnings]
+    outcomes = ["=1+1", "'=1+1", "fill"]
+    records = tuple(ProblemRecord(name, "shop", "Linear", 4, 9, 3, None, outcomes) for name in names)
+    frame = pl.DataFrame({"problem": names, "t": 1, "outcomes": [[0.1, -0.2, 0.3]] * 6, "value": -0.5})
+    results = replace(mixed, problems=records, frame=frame)
+    with export_results(results, tmp_path / "r.csv").open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["problem", "t", "''=1+1", "'=1+1", "fill", "value"]
+    assert rows == [[f"'{name}", "1", "0.1", "-0.2", "0.3", "-0.5"] for name in names]
+    assert pl.read_parquet(export_results(results, tmp_path / "r.parquet"))["problem"].to_list() == names
 
 
 def test_a_float_survives_csv_to_the_last_bit(tmp_path):

@@ -8,13 +8,14 @@ import math
 import pytest
 
 import equipoise as eq
-from equipoise.models import structure
-from equipoise.studies import AgentSpec, Problem, guarantees, make_plan
-from equipoise.studies.guarantees import find_guarantee
-from equipoise.studies.loading import open_results
-from equipoise.studies.store import Folder, _checked
+from equipoise.models import travel_times
+from equipoise.studies import AgentSpec, Problem, make_plan
+from equipoise.studies import plan as planning
+from equipoise.studies.plan import find_guarantee
+from equipoise.studies.reader import open_results
+from equipoise.studies.store import Folder, seal_json
+from equipoise.theory.bounds import regret
 from equipoise.theory.facts import Facts, Setting
-from equipoise.theory.regret import regret
 from tests.studies.common import small
 
 TOC = AgentSpec(name="toc", kind="TocUCRL2")
@@ -23,13 +24,13 @@ TOC = AgentSpec(name="toc", kind="TocUCRL2")
 @pytest.fixture
 def diameters(monkeypatch):
     """The worlds whose diameter was computed."""
-    asked, compute = [], structure.diameter
+    asked, compute = [], travel_times.diameter
 
-    def counted(model, progress=None, limit=structure.WORK):
+    def counted(model, progress=None, limit=travel_times.WORK):
         asked.append(model)
         return compute(model, progress, limit=limit)
 
-    monkeypatch.setattr(structure, "diameter", counted)
+    monkeypatch.setattr(travel_times, "diameter", counted)
     return asked
 
 
@@ -90,7 +91,7 @@ def test_the_diameter_is_computed_once_a_problem(diameters):
 
 
 def test_large_worlds_are_spared(diameters, monkeypatch, tmp_path):
-    monkeypatch.setattr(guarantees, "MOST_STATES", 4)
+    monkeypatch.setattr(planning, "MOST_STATES", 4)
     large = Problem(name="star", world={"kind": "star", "branches": 2}, reward=eq.rewards.Quadratic([0.4, 0.6]))
     unbounded = AgentSpec(name="inf", kind="TocUCRL2", threshold=math.inf)
     plan = make_plan(small(steps=10, problems=[large, small().problems[1]], agents=[TOC, unbounded]))
@@ -122,7 +123,7 @@ def test_an_agent_made_for_some_steps_is_asked_for_no_more():
     assert found.bounds[0][1] > found.largest
 
 
-def test_the_manifest_of_an_earlier_version_is_read(tmp_path):
+def test_a_manifest_without_guarantees_and_caveats_is_read(tmp_path):
     folder = Folder(tmp_path / "out")
     folder.prepare(make_plan(small(agents=[AgentSpec(name="psrl", kind="TocUCRL2", confidence="PosteriorSampling")])))
     path = tmp_path / "out" / "plan.json"
@@ -130,7 +131,7 @@ def test_the_manifest_of_an_earlier_version_is_read(tmp_path):
     del content["guarantees"]
     for agent in content["agents"]:
         del agent["caveat"]
-    path.write_bytes(_checked(content))
+    path.write_bytes(seal_json(content))
     found = open_results(tmp_path / "out")
     assert found.missing == 4
     assert found.guarantees == {}
@@ -143,6 +144,6 @@ def test_a_manifest_that_lacks_more_is_damaged(tmp_path):
     path = tmp_path / "out" / "plan.json"
     content = json.loads(path.read_text())["content"]
     del content["runs"]
-    path.write_bytes(_checked(content))
+    path.write_bytes(seal_json(content))
     with pytest.raises(eq.errors.FileError, match=r"damaged.*runs"):
         open_results(tmp_path / "out")

@@ -13,9 +13,19 @@ import equipoise as eq
 from equipoise.errors import StudyError
 from equipoise.reports import write_tables
 from equipoise.reports.numbers import digest
-from equipoise.studies import AgentSpec, Problem, Study, load_laws, make_plan, open_results, read_study, run_study, work
-from equipoise.studies.record import decoded
-from equipoise.studies.work import Finished, perform
+from equipoise.studies import (
+    AgentSpec,
+    Problem,
+    Study,
+    load_laws,
+    make_plan,
+    open_results,
+    read_study,
+    run_study,
+    worker,
+)
+from equipoise.studies.record import decode_result
+from equipoise.studies.worker import Failed, Finished, perform
 from tests.cli.inside import inside
 from tests.studies.common import equipoise, small, written
 
@@ -174,13 +184,13 @@ def test_laws_that_are_all_given_leave_nothing_to_learn():
     (task, *_) = make_plan(shop(problems=[problem], steps=20, seeds=1), ready=False).runs
     finished = perform(task, None, 10.0)
     assert isinstance(finished, Finished), finished.error
-    assert decoded(finished.content).about["laws"]["law"] == []
+    assert decode_result(finished.content).about["laws"]["law"] == []
 
 
 def test_a_run_that_is_broken_off_and_taken_up_again_has_the_same_laws(tmp_path, monkeypatch):
     (task, *_) = make_plan(shop(steps=20_000, seeds=1), ready=False).runs
-    whole = decoded(perform(task, None, 10.0).content)
-    saves, save = [], work._save
+    whole = decode_result(perform(task, None, 10.0).content)
+    saves, save = [], worker._save
 
     def breaks_off(task, progress, folder):
         save(task, progress, folder)
@@ -189,12 +199,11 @@ def test_a_run_that_is_broken_off_and_taken_up_again_has_the_same_laws(tmp_path,
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(work, "_save", breaks_off)
-        patched.setattr(work, "_SAVING_SHARE", 0.0)
-        with pytest.raises(KeyboardInterrupt):
-            perform(task, str(tmp_path), 1e-9)
+        patched.setattr(worker, "_save", breaks_off)
+        patched.setattr(worker, "_SAVING_SHARE", 0.0)
+        assert isinstance(perform(task, str(tmp_path), 1e-9), Failed)
     assert 10 < saves[-1] < 20_000
-    again = decoded(perform(task, str(tmp_path), 10.0).content)
+    again = decode_result(perform(task, str(tmp_path), 10.0).content)
     assert (whole.about["resumed"], again.about["resumed"]) == (0, 1)
     assert again.about["laws"] == whole.about["laws"]
     assert again.about["laws"]["visits"] == [20_000] * 4
@@ -358,7 +367,7 @@ def test_mechanics_written_elsewhere_are_refused_without_leave(folder):
     [
         ("mine:table", "Mechanics"),
         ("mine:absent", "mine has no 'absent'"),
-        ("mine:step", "mine:step needs the parameter 'place'"),
+        ("mine:step", "mine:step is another function; a function annotated to return it, `-> Mechanics`, is needed"),
     ],
 )
 def test_something_else_written_elsewhere_is_refused(folder, kind, message):

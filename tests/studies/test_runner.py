@@ -225,7 +225,6 @@ def test_a_run_goes_on_from_where_it_was_saved(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_saves_and_says_how_to_go_on(long, tmp_path):
     path, out = written(tmp_path, LONG), tmp_path / "out"
     process = start("run", path, "--out", out, "--every", "3600")
@@ -379,7 +378,7 @@ def test_a_complete_folder_need_not_be_writeable(copy, tmp_path):
 def test_results_can_be_read_by_a_later_version(copy, monkeypatch):
     before = data(copy)
     monkeypatch.setattr("equipoise.studies.plan.VERSION", "9.9.9")
-    monkeypatch.setattr("equipoise.studies.manifest.VERSION", "9.9.9")
+    monkeypatch.setattr("equipoise.studies.store.VERSION", "9.9.9")
     assert data(copy).equals(before)
     assert open_results(copy).versions == (eq.__version__,)
 
@@ -397,7 +396,7 @@ def test_a_world_from_a_file_is_kept_with_the_results(tmp_path):
     assert "1 of 1 runs done (1 of them before)" in again.stdout, again.stderr
     (kept,) = (out / "worlds").iterdir()
     kept.write_bytes(kept.read_bytes()[:-9])
-    assert len(run_study(study, out, jobs=1, origin=tmp_path / "study.toml").damaged) == 1
+    assert len(run_study(study, out, jobs=1, origin=tmp_path / "study.toml").repeated) == 1
     assert eq.Model.load(kept) == eq.models.star(2, 2).visits()
 
 
@@ -465,7 +464,7 @@ def test_a_study_of_which_nothing_has_been_run(tmp_path):
 
 
 def test_an_empty_table_has_the_columns_of_a_full_one(done, tmp_path):
-    from equipoise.studies.loading import _no_rows
+    from equipoise.studies.reader import _no_rows
 
     assert _no_rows().schema == eq.load_results(done).schema
 

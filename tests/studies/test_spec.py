@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.errors import StudyError
 from equipoise.studies import AgentSpec, Problem, Study, make_plan, read_study
-from equipoise.studies.policies import find_policy
+from equipoise.studies.vocabulary import find_policy
 from tests.studies.common import SMALL, small, written
 
 
@@ -365,6 +365,6 @@ def test_any_study_survives_the_round_trip(tmp_path_factory, steps, seeds, thres
 def test_a_policy_whose_program_was_not_solved_is_refused(monkeypatch, kind):
     model, reward = eq.models.bandit(2), eq.rewards.Linear([0.0, 1.0])
     answer = dataclasses.replace(eq.solve(model, reward), status="inaccurate")
-    monkeypatch.setattr("equipoise.studies.policies.solve", lambda *_: answer)
+    monkeypatch.setattr("equipoise.studies.vocabulary.solve", lambda *_: answer)
     with pytest.raises(StudyError, match=r"policy: its program was not solved: Benchmark\(inaccurate"):
         find_policy({"kind": kind}, model, reward, "policy")

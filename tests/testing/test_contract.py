@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise._compile import Entry
+from equipoise._runtime.compiler import Entry
 from equipoise.confidence import Confidence, Elementwise
+from equipoise.confidence.base import confidence_entry, opened
 from equipoise.confidence.elementwise import interval_entry
-from equipoise.confidence.frame import confidence_entry, opened
 from equipoise.errors import ContractError
 from equipoise.testing import CLAUSES, check_confidence
 
@@ -220,7 +220,7 @@ def test_what_a_confidence_leaves_alone_is_not_scaled_again_and_again():
     agent = eq.TocUCRL2(model.space, eq.rewards.Linear([1.0]), confidence=scaled)
     eq.simulate(model, agent, 3000)
     assert len(agent.episode_record.start) > 3
-    assert {0.5} <= set(agent.machine.region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
+    assert {0.5} <= set(agent.loop.arrays.region.rest_sum.tolist()) <= {0.5, 1.0}  # 1 where a pair was never visited
 
 
 def test_anything_else_is_refused():

@@ -12,9 +12,8 @@ from equipoise import oracles as o
 from equipoise import rewards as r
 from equipoise.errors import ContractError, OracleError
 from equipoise.oracles import Oracle
-from equipoise.oracles.base import OracleKernel, Phase
+from equipoise.oracles.base import OracleKernel, OracleTheory, Phase
 from equipoise.oracles.frame import gradient, opened, oracle_entry
-from equipoise.oracles.theory import OracleTheory
 from equipoise.testing import ORACLE_CLAUSES, check_oracle
 
 KPI = [0.7, 0.5, 0.6]
@@ -40,6 +39,20 @@ OURS = [
     *((o.Doubling(o.SignedSimplex(), inherit), r.BottomSum(3, 1)) for inherit in (False, True)),
     (o.Doubling(o.SlackSimplex()), r.Knapsack(3, 0.4)),
     (o.Doubling(o.EuclideanBall(), inherit=True), r.TargetDistance(KPI, 2)),
+    (o.TunedGradientDescent(3.0, -0.5), r.TargetDistance(KPI, 2)),
+    (o.TunedGradientDescent(0.2, -0.9), r.Balance(KPI)),
+    (o.TunedMirrorDescent(o.Box(), HORIZON, 2.0, -0.5), r.TargetDistance(KPI, 1)),
+    (o.Doubling(o.SignedSimplex(), False, 0.3, -0.8), r.BottomSum(3, 2)),
+    (o.TunedMirrorDescent(o.SlackSimplex(), HORIZON), r.TargetDistance(KPI, math.inf)),
+    (o.DoublingFrankWolfe(), REWARD),
+    (o.DoublingFrankWolfe(inherit=True), r.Entropy(3)),
+    (o.FrankWolfeUntil(HORIZON), r.Entropy(3)),
+    (o.StartingAt(o.FrankWolfe(), [0.5, -0.3, 0.4]), REWARD),
+    (o.StartingAt(o.FrankWolfe(), [0.2, 0.1, 0.0]), r.Linear([0.5, -0.3, 0.2])),
+    (o.StartingAt(o.TunedGradientDescent(), [0.6, 0.8, 0.0]), r.TargetDistance(KPI, 2)),
+    (o.StartingAt(o.TunedMirrorDescent(o.EuclideanBall(), HORIZON), [0.6, 0.8, 0.0]), r.TargetDistance(KPI, 2)),
+    (o.StartingAt(o.Doubling(o.SignedSimplex()), [-2.0, 0.0, 0.0]), r.BottomSum(3, 2)),
+    (o.StartingAt(o.DoublingFrankWolfe(), [0.5, 0.5, 0.5]), REWARD),
 ]
 
 
@@ -93,7 +106,7 @@ class Follower(Oracle):
         if reward.smoothness is None:
             raise OracleError("a smooth reward is needed")
 
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.zeros(reward.n_outcomes)
 
     def kernel(self, reward):
@@ -166,7 +179,7 @@ class AcceptsAll(Follower):
     def check(self, reward):
         pass
 
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.full(reward.n_outcomes, reward.lipschitz / math.sqrt(reward.n_outcomes))
 
 
@@ -177,22 +190,22 @@ class WrongRefusal(Follower):
 
 
 class Short(Follower):
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.zeros(1)
 
 
 class Listed(Follower):
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return [0.0] * reward.n_outcomes
 
 
 class StartsNowhere(Follower):
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.full(reward.n_outcomes, np.nan)
 
 
 class StartsFar(Follower):
-    def first_theta(self, reward):
+    def initial_theta(self, reward):
         return np.full(reward.n_outcomes, 2.0 * reward.lipschitz)
 
 
@@ -280,6 +293,61 @@ class Restless(Follower):
         return super().kernel(reward)._replace(params=np.array([0.5 + 0.01 * (Restless.calls % 17), 0.0]))
 
 
+class Shallow(o.MirrorMap):
+    """|theta|^2 / 4 on the ball, which is 1/2-strongly convex, with the step of |theta|^2 / 2."""
+
+    norm, step = 2.0, o.EuclideanBall.step
+
+    def value(self, reward, theta):
+        return 0.5 * o.EuclideanBall().value(reward, theta)
+
+    def radius(self, reward):
+        return o.EuclideanBall().radius(reward)
+
+    def initial_theta(self, reward):
+        return o.EuclideanBall().initial_theta(reward)
+
+    def params(self, reward, eta):
+        return o.EuclideanBall().params(reward, eta)
+
+
+class Narrow(Shallow):
+    """Its domain holds no minus supergradient but 0."""
+
+    def value(self, reward, theta):
+        return np.where(np.any(theta != 0.0, axis=-1), np.inf, 0.0)
+
+
+class Rushed(Shallow):
+    """F is right; its step goes twice as far as the minimiser."""
+
+    def value(self, reward, theta):
+        return o.EuclideanBall().value(reward, theta)
+
+    def params(self, reward, eta):
+        return super().params(reward, 2.0 * eta)
+
+
+class Small(Rushed):
+    """Its L' is too small."""
+
+    def radius(self, reward):
+        return 0.5 * super().radius(reward)
+
+
+class Single(Rushed):
+    """Its F takes one theta only."""
+
+    def value(self, reward, theta):
+        return super().value(reward, theta).sum()
+
+
+def descending(mirror_map: type[o.MirrorMap]):
+    made = lambda: o.TunedMirrorDescent(mirror_map(), HORIZON)  # noqa: E731
+    made.__name__ = mirror_map.__name__
+    return made
+
+
 @pytest.mark.parametrize("oracle", [Follower(), Follower(1.0), Modest(), InPhases()], ids=repr)
 def test_one_of_somebody_else_keeps_it(oracle):
     check_oracle(oracle, REWARD)
@@ -323,6 +391,11 @@ BROKEN = [
     (TooGood, "keeps_its_regret_term", "after .* steps its own part of the regret is .* more than"),
     (TooFew, "keeps_its_episode_bound", "the gradient ends .* episodes in 300 steps, more than the 1 "),
     (Moves, "keeps_its_episode_bound", "theta moves"),
+    (descending(Shallow), "steps_by_its_mirror_map", "not 1-strongly convex: midway"),
+    (descending(Narrow), "steps_by_its_mirror_map", "is inf; the domain of F must hold it"),
+    (descending(Rushed), "steps_by_its_mirror_map", "step 1: theta = .* is not the minimiser"),
+    (descending(Small), "steps_by_its_mirror_map", "radius: L'.2 = .* F ranges over"),
+    (descending(Single), "steps_by_its_mirror_map", "one number each"),
     (Restless, "is_kept_with_an_agent", "after 300 steps theta is"),
 ]
 
@@ -352,8 +425,8 @@ class Multiple(Oracle):
     def check(self, reward):
         self.inner.check(reward)
 
-    def first_theta(self, reward):
-        return self.inner.first_theta(reward)
+    def initial_theta(self, reward):
+        return self.inner.initial_theta(reward)
 
     def kernel(self, reward):
         return self.inner.kernel(reward)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import equipoise as eq
 from equipoise import oracles as o
-from equipoise._compile import Entry
+from equipoise._runtime.compiler import Entry
 from equipoise.confidence.elementwise import Elementwise, interval_entry
 from tests.reference.confidence import Box, log_p, log_v, optimistic_rewards
 from tests.reference.planner import best_distribution

@@ -92,6 +92,24 @@ def test_one_pair_shows_the_open_episode():
     assert bounds.episodes(agent.reward, agent.oracle, 1.0, 1, 3) >= 3
 
 
+def test_ends_by_visits_that_grow_by_a_factor():
+    """With one pair the visits at the ends are found by hand, and the bound is nearly met."""
+    ends, n = 0, 0
+    while (grown := n + math.ceil(max(1.0, 0.25 * n))) <= 10**6:
+        n, ends = grown, ends + 1
+    assert 0.75 * bounds.visit_episodes(1, 10**6, 0.25) < ends <= bounds.visit_episodes(1, 10**6, 0.25)
+    assert bounds.visit_episodes(5, 10**6, 0.25) == pytest.approx(5 * (1 + math.log(10**6) / math.log(1.25)))
+    with pytest.raises(eq.EquipoiseError, match="visits: got 2; a factor above 0 and at most 1"):
+        bounds.visit_episodes(1, 10, 2)
+
+
+def test_a_setting_has_the_visits_of_its_agent():
+    agent = eq.TocUCRL2(eq.models.bandit(2).space, QUADRATIC, visits=0.5)
+    sooner, doubled = Setting.of(agent), Setting(reward=QUADRATIC)
+    assert (sooner.visits, doubled.visits) == (0.5, 1.0)
+    assert bounds.regret(FACTS, sooner, 10**6).value > bounds.regret(FACTS, doubled, 10**6).value
+
+
 # --- sums over visits ---
 
 
@@ -300,11 +318,16 @@ def test_the_printed_online_gradient_descent_fails():
     assert regret <= (2 * 1.0) ** 2 / 2 + 1 / 2  # with the diameter
 
 
+def test_the_printed_gradient_descent_by_hand():
+    """L^2 / (2 T eta_T) + R^2 (eta_1 + ... + eta_T) / (2 T), with T = 4."""
+    assert printed.gradient_descent(3.0, 2.0, [1.0, 0.5, 0.5, 0.25]) == 9.0 / (8 * 0.25) + 4.0 * 2.25 / 8
+
+
 def test_the_printed_frank_wolfe_term_fails():
     """Erratum 26: g = 1 - w^2 / 2, two loops with outcomes 0 and 1; playing the second costs 1/2 at T = 1."""
     setting = Setting(reward=eq.rewards.Quadratic([0.0]))
     regret, error = setting.reward.value([0.0]) - setting.reward.value([1.0]), 0.0  # theta_1 = -grad g(0) = 0
-    assert setting.oracle.first_theta(setting.reward).tolist() == [0.0]
+    assert setting.oracle.initial_theta(setting.reward).tolist() == [0.0]
     assert regret > printed.oracle_term(setting, 1) + error
     assert regret <= bounds.oracle_term(setting, 1) + error
 
@@ -361,6 +384,7 @@ def test_the_benchmark_slack():
         (lambda: bounds.regret(FACTS, Setting(reward=QUADRATIC), 0), "steps: got 0"),
         (lambda: bounds.diamond(1.0, FACTS, 0.0, 10), "delta: got 0.0"),
         (lambda: bounds.rate("FW"), "got 'FW'; an Oracle is needed"),
+        (lambda: eq.certify("space", QUADRATIC, "log.csv"), "space: got str; it must be of type Space"),
         (lambda: printed.oracle_term(settings_of_every_kind()["TMD"], 10), "the paper prints no term"),
     ],
 )  # fmt: skip
@@ -384,10 +408,32 @@ def test_a_setting_is_read_off_an_agent():
         Setting.of(known)
 
 
-@pytest.mark.parametrize("warm", [True, "visits"])
+def test_an_agent_that_absorbed_a_log_is_refused():
+    model = eq.models.garnet(3, 2, 2, 2)
+    log = eq.simulate(model, eq.agents.baselines.RoundRobin(model.space, QUADRATIC), 50, trace=True).trace
+    agent = eq.TocUCRL2(model.space, QUADRATIC)
+    agent.absorb(log)
+    assert agent.absorbed == 50
+    with pytest.raises(eq.EquipoiseError, match="begins without data, and it absorbed 50 rows"):
+        Setting.of(agent)
+
+
+def test_the_bias_of_a_plan_that_leaps_is_as_narrow_as_the_proof_says():
+    """span <= D (scale + tolerance): two ways of living that differ by little, which leaps are for."""
+    model = eq.models.star(2, 10)
+    reward = eq.rewards.Quadratic([0.5, 0.5])
+    planner = eq.planning.Planner(leaps=True)
+    agent = eq.TocUCRL2(model.space, reward, confidence=eq.confidence.Known(model), tolerance=1e-6, planner=planner)
+    run = eq.simulate(model, agent, 2000, progress=False)
+    scale = reward.lipschitz * math.sqrt(2.0)
+    assert run.episodes["span"].max() <= model.diameter() * (scale + 1e-6)
+    assert run.episodes["gain"].max() <= scale + 1e-6
+
+
+@pytest.mark.parametrize("options", [{"warm_start": True}, {"warm_start": "visits"}, {"leaps": True}])
 @pytest.mark.parametrize(("tolerance", "excess"), [(None, 1.0), (0.25, 0.25)])
-def test_with_warm_starts_a_bias_may_be_wider_by_the_tolerance(warm, tolerance, excess):
-    planner = eq.planning.Planner(warm_start=warm)
+def test_with_warm_starts_and_leaps_a_bias_may_be_wider_by_the_tolerance(options, tolerance, excess):
+    planner = eq.planning.Planner(**options)
     space = eq.models.garnet(3, 2, 2, 2).space
     setting = Setting.of(eq.TocUCRL2(space, QUADRATIC, tolerance=tolerance, planner=planner))
     cold = Setting.of(eq.TocUCRL2(space, QUADRATIC, tolerance=tolerance))

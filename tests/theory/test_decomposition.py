@@ -160,7 +160,7 @@ def test_the_lemma_and_the_bounds_on_random_worlds(seed, name, n_states, n_actio
     agent = makers()[name](model.space, threshold=threshold, tolerance=tolerance, planner=planner)
     steps = 700
     found = decompose(model, agent, steps, seed)
-    assert found.held.all()  # delta = .05 at 7 sigma; `test_events` shows that smaller radii fail
+    assert found.held.all()  # delta = .05 at 7 sigma; `test_coverage` shows that smaller radii fail
     assert np.all(found.gap >= -found.allowance)
     assert found.holds
     assert np.all(found.allowance < 1e-6 * (1 + found.episodes.span[found.row]))
@@ -259,7 +259,7 @@ def test_worlds_that_outgrow_their_room():
     looked, simulated = (eq.TocUCRL2(model.space, eq.rewards.Quadratic([0.6, 0.6])) for _ in range(2))
     found = decompose(model, looked, 20000, seed=4)
     eq.simulate(model, simulated, 20000, seed=4)
-    assert looked.machine.counts.pool_state.size > 2 * model.n_pairs
+    assert looked.loop.arrays.counts.pool_state.size > 2 * model.n_pairs
     assert found.episodes.number.size > 64
     assert state_of(looked) == state_of(simulated)
     assert found.holds

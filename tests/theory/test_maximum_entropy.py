@@ -8,7 +8,7 @@ import pytest
 
 from equipoise.errors import ParameterError
 from equipoise.models import star
-from equipoise.rewards import Balance, Entropy, Quadratic, RelativeEntropy
+from equipoise.rewards import Balance, Entropy, Quadratic, RelativeEntropy, Sum
 from equipoise.theory import Facts, Setting, bounds
 
 FACTS = Facts.of(star(2, 4).visits())
@@ -49,3 +49,10 @@ def test_another_norm_or_a_reward_that_is_not_smooth_is_refused(reward):
 def test_outcomes_that_are_not_visits_are_refused():
     with pytest.raises(ParameterError, match="as many"):
         bounds.refined_errors(Facts.of(star(5, 4)), Setting(reward=Entropy(5, 0.1)), 10)
+
+
+def test_a_slope_that_changes_slowly_is_smooth_too():
+    setting = Setting(reward=Sum([Entropy(5, 0.5)], [0.1]))
+    beta = setting.reward.smoothness
+    assert 0.0 < beta < 1.0
+    assert bounds.refined_oracle_term(setting, 1) == pytest.approx(0.5 * beta)

@@ -1,22 +1,21 @@
 """Environments and learners of other libraries: Gymnasium, MO-Gymnasium, Stable-Baselines3.
 
-Nothing of theirs is imported before it is used. What is missing is an `equipoise.errors.MissingExtraError` that says
-what to install.
+Everything here is loaded when it is first used. A library that is missing is an `equipoise.errors.MissingExtraError`
+that says what to install.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from equipoise.adapters._extras import imported
-from equipoise.adapters.driving import Drive, DriveInterrupted, drive
-from equipoise.adapters.exporting import to_gymnasium
-from equipoise.adapters.importing import Exploration, explore, model_from
-from equipoise.adapters.scaling import Scaling
+from equipoise.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from equipoise.adapters.continuing import Continuing
     from equipoise.adapters.differential_q import DifferentialQ
+    from equipoise.adapters.environment import Continuing, to_gymnasium
+    from equipoise.adapters.environment_run import Drive, DriveInterrupted, drive
+    from equipoise.adapters.exploration import Exploration, explore, model_from
     from equipoise.adapters.gradient_threshold import GradientThreshold, ThetaAwareObservation
+    from equipoise.adapters.scaling import Scaling
 
 __all__ = [
     "Continuing",
@@ -33,18 +32,41 @@ __all__ = [
     "to_gymnasium",
 ]
 
-# Classes made of Gymnasium's: it is loaded when one of them is asked for. `adapters.deep`, for Stable-Baselines3, is a
-# module that is imported by its name.
-_MODULES = {
-    "Continuing": "continuing",
+# The module of each name. `adapters.deep`, for Stable-Baselines3, is imported by its own name.
+_MODULES: Final = {
+    "Continuing": "environment",
     "DifferentialQ": "differential_q",
+    "Drive": "environment_run",
+    "DriveInterrupted": "environment_run",
+    "Exploration": "exploration",
     "GradientThreshold": "gradient_threshold",
+    "Scaling": "scaling",
     "ThetaAwareObservation": "gradient_threshold",
+    "drive": "environment_run",
+    "explore": "exploration",
+    "model_from": "exploration",
+    "to_gymnasium": "environment",
 }
 
 
+def import_extra(module: str, extra: str) -> Any:
+    """Return a module of an optional library, or say what to install."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        library = module.split(".")[0]
+        if error.name is None or error.name.split(".")[0] != library:
+            raise  # it is installed, and something that it needs itself is not
+        raise MissingExtraError(f"{library} is not installed: pip install 'equipoise[{extra}]'") from None
+
+
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        imported("gymnasium", "gymnasium")
-        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name != "Scaling":
+        import_extra("gymnasium", "gymnasium")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

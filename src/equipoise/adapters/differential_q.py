@@ -22,7 +22,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from equipoise._numbers import SEEDS, counted, real, whole
+from equipoise._checks import SEED_LIMIT, check_count, check_float, check_int
 from equipoise.adapters.gradient_threshold import OUTCOMES, steering_of
 from equipoise.errors import AdapterError, ParameterError
 
@@ -78,7 +78,7 @@ class DifferentialQ:
         self.mean_step = _fraction(mean_step, "mean_step", most=math.inf)
         self.least_exploration = _fraction(least_exploration, "least_exploration", least=0.0)
         self.pace = _fraction(pace, "pace", most=math.inf)
-        self._seed = whole(seed, "seed", 0, SEEDS, error=ParameterError)
+        self._seed = check_int(seed, "seed", 0, SEED_LIMIT, error=ParameterError)
         self._rng = np.random.default_rng(self._seed)
         n_states, n_actions = int(env.observation_space.n), int(env.action_space.n)
         self.values = np.zeros((n_states, n_actions, self._steering.reward.n_outcomes))
@@ -128,7 +128,7 @@ class DifferentialQ:
         steps : int
             How many.
         """
-        count, first = counted(steps, "steps", 0, error=ParameterError), int(self.env.observation_space.start)
+        count, first = check_count(steps, "steps", 0, error=ParameterError), int(self.env.observation_space.start)
         if self._state is None:
             self._state = int(self.env.reset(seed=self._seed)[0]) - first
         state = self._state
@@ -148,7 +148,7 @@ class DifferentialQ:
 
 def _fraction(x: float, name: str, *, least: float | None = None, most: float = 1.0) -> float:
     """A number in (0, most], or in [least, most]."""
-    value = real(x, name, error=ParameterError)
+    value = check_float(x, name, error=ParameterError)
     if not (0.0 < value <= most if least is None else least <= value <= most) or math.isinf(value):
         raise ParameterError(f"{name}: got {x}; a number {'>' if least is None else '>='} 0{_up_to(most)} is needed")
     return value

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.adapters.asking import answer, first_observation
-from equipoise.adapters.labelling import actions_of, plain
+from equipoise.adapters.gym_api import list_actions, reset_env, take_step, to_label
 from equipoise.adapters.laws import Ends, has_ended
 from equipoise.adapters.scaling import Scaling
 from equipoise.agents.base import Agent
@@ -28,13 +27,7 @@ MakesAgent = Callable[[Space], Agent]
 
 @final
 class StepLog:
-    """The steps taken, in arrays that grow.
-
-    Parameters
-    ----------
-    n_outcomes : int
-        K.
-    """
+    """The steps taken, in arrays that grow."""
 
     def __init__(self, n_outcomes: int) -> None:
         self.steps = 0
@@ -43,17 +36,7 @@ class StepLog:
         self._total = np.zeros(n_outcomes)
 
     def add(self, state: int, action: int, outcomes: Sequence[float], after: int) -> None:
-        """Note a step.
-
-        Parameters
-        ----------
-        state, action : int
-            What was done, and where.
-        outcomes : sequence of float
-            The K outcomes.
-        after : int
-            The next state.
-        """
+        """Note a step."""
         if self.steps == len(self._places):
             self._places = np.concatenate([self._places, np.zeros_like(self._places)])
             self._outcomes = np.concatenate([self._outcomes, np.zeros_like(self._outcomes)])
@@ -68,15 +51,7 @@ class StepLog:
         return self._total / max(1, self.steps)
 
     def frame(self, names: Sequence[str], states: Sequence[Hashable], actions: Sequence[Hashable]) -> polars.DataFrame:
-        """One row a step, by number and by label.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Of the outcomes.
-        states, actions : sequence
-            The labels.
-        """
+        """One row a step, by number and by label."""
         import polars
 
         state, action, after = self._places[: self.steps].T
@@ -96,30 +71,7 @@ class StepLog:
 
 @final
 class Driver:
-    """An agent at the wheel.
-
-    Parameters
-    ----------
-    env : gymnasium.Env
-        For its actions.
-    agent : Agent or callable
-        As for `drive`.
-    scaling : Scaling
-        Of the rewards.
-    state, ends : callable, optional
-        As for `explore`.
-    limit : int
-        How many states may be met.
-
-    Attributes
-    ----------
-    numbers : dict
-        The number of each state by its label.
-    log : StepLog
-        All steps.
-    resets : int
-        How many episodes ended.
-    """
+    """An agent at the wheel."""
 
     def __init__(
         self,
@@ -131,7 +83,7 @@ class Driver:
         limit: int,
     ) -> None:
         self._state, self._ends = state, ends
-        self._actions, self._action_labels = actions_of(env.action_space)
+        self._actions, self._action_labels = list_actions(env.action_space)
         self.scaling = scaling
         self.numbers: dict[Hashable, int] = {}
         self._labels: list[Hashable] = []
@@ -170,18 +122,10 @@ class Driver:
         return self.log.frame(self.scaling.names, self._labels, self._action_labels)
 
     def begin(self, env: gymnasium.Env[Any, Any], seed: int) -> None:
-        """Reset the environment, unless it is the one that was driven before.
-
-        Parameters
-        ----------
-        env : gymnasium.Env
-            The environment.
-        seed : int
-            Of its generator.
-        """
+        """Reset the environment, unless it is the one that was driven before."""
         if self._env is not env:
             self._env = env
-            self._here = self._number(first_observation(env, seed))
+            self._here = self._number(reset_env(env, seed))
             self._place()
 
     def step(self) -> None:
@@ -189,19 +133,19 @@ class Driver:
         agent, state = self.agent, self._here
         action = agent.act(state)
         where = f"state {self._labels[state]!r}, action {self._action_labels[action]!r}"
-        observation, reward, terminated, truncated, _ = answer(self._env, self._actions[action], where)
+        observation, reward, terminated, truncated, _ = take_step(self._env, self._actions[action], where)
         ended = has_ended(terminated, truncated, self._ends)
         outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
         if ended:
             self.resets += 1
-            observation = first_observation(self._env)
+            observation = reset_env(self._env)
         after = self._number(observation)
         self.log.add(state, action, outcomes, after)
         self._here = after
         if after < agent.space.n_states:
             agent.observe(outcomes, after)
         if (truncated or terminated) and not ended:
-            self._here = self._number(first_observation(self._env))
+            self._here = self._number(reset_env(self._env))
         self._place()
 
     def _place(self) -> None:
@@ -227,7 +171,7 @@ class Driver:
             self._made.resume(self._here)
 
     def _number(self, observation: Any) -> int:
-        label = plain(observation if self._state is None else self._state(observation, self._env))
+        label = to_label(observation if self._state is None else self._state(observation, self._env))
         if label not in self.numbers:
             if self._maker is None and self.agent.space.labels.states is not None:
                 raise AdapterError(f"state {label!r}: the agent's space has labels for its states, and this is none")

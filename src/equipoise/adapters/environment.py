@@ -1,13 +1,17 @@
-"""A world as a Gymnasium environment with vector rewards, as MO-Gymnasium's environments are.
+"""Environments made here: a model as a Gymnasium environment, and an environment without ends.
 
-The observation is the number of the state, the reward is the vector of outcomes. A step takes the same draws of the
-same stream as `World.step` does: ``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``, to the last bit.
+**A model as an environment** has vector rewards, as MO-Gymnasium's environments have. The observation is the number of
+the state, the reward is the vector of outcomes. A step takes the same draws of the same stream as `World.step` does:
+``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``, to the last bit. Every state has as many actions
+here as the state with the most of them: in a state that has fewer, a number beyond its last action stands for the last.
+So the optimum is that of the model, and a learner that knows nothing of masks runs. ``info["action_mask"]`` says which
+numbers are actions of the state itself. Nothing terminates, nothing is truncated.
 
-Every state has as many actions here as the state with the most of them: in a state that has fewer, a number beyond
-its last action stands for the last. What can be done is the same as in the world, and so is the optimum; a learner
-that knows nothing of masks runs. ``info["action_mask"]`` says which numbers are actions of the state themselves.
-
-A world goes on for ever: nothing terminates, nothing is truncated.
+**An environment without ends**, for goals on averages over all steps: where an episode ends, the next one begins at
+once. The observation of the last step is the first of the next episode, and nothing is said to terminate. A learner
+that values the future then sees what follows, as `model_from` does: after the end of an episode comes the start. A
+truncation is no event of the environment: it is passed on, and the learner's library deals with it. One that comes
+together with a termination is a time limit, as in MO-Gymnasium's fishwood.
 """
 
 from __future__ import annotations
@@ -19,41 +23,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from equipoise.errors import ProtocolError
+from equipoise.errors import AdapterError, ProtocolError
 from equipoise.models.model import Model
-from equipoise.models.world import drawn_branch, sampling_arrays
+from equipoise.models.world import draw_branch, get_sampling
 
-MASK: Final = "action_mask"  # the key that Gymnasium's own environments have it under
+EPISODE_ENDED: Final = "episode_ended"  # keys of `info`
+FINAL_OBSERVATION: Final = "final_observation"
+ACTION_MASK: Final = "action_mask"  # the key that Gymnasium's own environments have it under
 
 
 @final
 class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
-    """A world as an environment; made by `to_gymnasium`.
-
-    Parameters
-    ----------
-    model : Model
-        The world.
-
-    Attributes
-    ----------
-    model : Model
-        The world.
-    observation_space, action_space : gymnasium.spaces.Discrete
-        The states, and as many actions as the state with the most of them has.
-    reward_space : gymnasium.spaces.Box
-        [0, 1]^K, of float64.
-    reward_dim : int
-        K.
-
-    Examples
-    --------
-    >>> from equipoise.models import riverswim
-    >>> env = ModelEnvironment(riverswim(3))
-    >>> observation, info = env.reset(seed=7)
-    >>> observation, info["action_mask"].tolist()
-    (0, [1, 1])
-    """
+    """A world as an environment; made by `to_gymnasium`."""
 
     metadata: Final[dict[str, Any]] = {"render_modes": []}
     render_mode: Final = None
@@ -67,50 +48,13 @@ class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
         self._state: int | None = None  # before the first reset
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:  # noqa: ARG002
-        """Go to the start of the world.
-
-        Parameters
-        ----------
-        seed : int, optional
-            Begins the world's random stream anew; None: it goes on.
-        options : dict, optional
-            Not used; every environment takes it.
-
-        Returns
-        -------
-        observation : int
-            The start.
-        info : dict
-            The mask of its actions.
-        """
+        """Go to the start of the world."""
         super().reset(seed=seed)
         self._state = self.model.start
         return self._state, self._info(self._state)
 
     def step(self, action: int) -> tuple[int, NDArray[np.float64], bool, bool, dict[str, Any]]:
-        """Take an action.
-
-        Parameters
-        ----------
-        action : int
-            Of `action_space`; beyond the last action of the state it stands for the last.
-
-        Returns
-        -------
-        observation : int
-            The next state.
-        reward : numpy.ndarray
-            The K outcomes.
-        terminated, truncated : bool
-            False.
-        info : dict
-            The mask of the actions of the next state.
-
-        Raises
-        ------
-        ProtocolError
-            Before the first `reset`, or when the action is not in `action_space`.
-        """
+        """Take an action."""
         if self._state is None:
             raise ProtocolError("step: call reset first; an environment has no state before")
         if not self.action_space.contains(action):
@@ -120,14 +64,101 @@ class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
         first, end = self.model.first_pair[self._state : self._state + 2].tolist()
         outcomes = np.empty(self.model.n_outcomes)
         pair = min(first + int(action), end - 1)
-        branch = drawn_branch(sampling_arrays(self.model), self.np_random, pair, outcomes)
+        branch = draw_branch(get_sampling(self.model), self.np_random, pair, outcomes)
         self._state = int(self.model.branch_next[branch])
         return self._state, outcomes, False, False, self._info(self._state)
 
     def _info(self, state: int) -> dict[str, Any]:
         mask = np.zeros(self.action_space.n, np.int8)
         mask[: self.model.n_actions[state]] = 1
-        return {MASK: mask}
+        return {ACTION_MASK: mask}
 
     def __repr__(self) -> str:
         return f"ModelEnvironment({self.model!r})"
+
+
+def to_gymnasium(model: Model) -> ModelEnvironment:
+    """Return a world as a Gymnasium environment with vector rewards, as MO-Gymnasium's environments are.
+
+    Observations are the numbers of the states, rewards the vectors of outcomes (float64 arrays, within `reward_space`).
+    ``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``. The wrappers of MO-Gymnasium work on it;
+    ``mo_gymnasium.wrappers.LinearReward`` gives an environment with a scalar reward, for any learner.
+
+    A world never ends: where a learner needs episodes, wrap it in ``gymnasium.wrappers.TimeLimit``. Its truncations are
+    not steps of the world, which then begins again at its start.
+
+    States may differ in their actions. The action space has the numbers of the state that has the most; in a state
+    that has fewer, a number beyond its last action stands for the last: what can be done, and the optimum, are those
+    of the world. ``info["action_mask"]`` marks the actions that the state has, as in Gymnasium's Taxi, and
+    ``env.action_space.sample(mask=info["action_mask"])`` draws one of them.
+
+    Parameters
+    ----------
+    model : Model
+        The world; `model_from` of the environment gives it back.
+
+    Returns
+    -------
+    gymnasium.Env
+        With `reward_space`, `reward_dim` and `model`.
+
+    Raises
+    ------
+    MissingExtraError
+        When Gymnasium is not installed.
+
+    See Also
+    --------
+    equipoise.adapters.model_from : The way back.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> env = eq.adapters.to_gymnasium(eq.models.star(branches=3, diameter=4))
+    >>> env.observation_space, env.action_space, env.reward_space.shape
+    (Discrete(7), Discrete(3), (3,))
+    >>> observation, info = env.reset(seed=7)
+    >>> observation, reward, terminated, truncated, info = env.step(2)
+    >>> observation, reward.tolist(), terminated, truncated, info["action_mask"].tolist()
+    (5, [0.0, 0.0, 0.0], False, False, [1, 1, 0])
+    """
+    if not isinstance(model, Model):
+        raise AdapterError(f"model: got {type(model).__name__}; a Model is needed")
+    return ModelEnvironment(model)
+
+
+@final
+class Continuing(gymnasium.Wrapper):  # type: ignore[misc]
+    """The same environment, with the start of the next episode in the place of the end of one.
+
+    ``info["episode_ended"]`` says where that happened, and ``info["final_observation"]`` is what was seen there.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        The environment.
+
+    Examples
+    --------
+    >>> import gymnasium
+    >>> env = Continuing(gymnasium.make("FrozenLake-v1", is_slippery=False))
+    >>> observation, info = env.reset(seed=0)
+    >>> for action in (2, 1):  # to the right, and down into a hole
+    ...     observation, reward, terminated, truncated, info = env.step(action)
+    >>> observation, terminated, info["episode_ended"], info["final_observation"]
+    (0, False, True, 5)
+    """
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step, and begin the next episode if that ends the present one.
+
+        Parameters
+        ----------
+        action : object
+            For the environment.
+        """
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if truncated or not terminated:
+            return observation, reward, False, bool(truncated), {**info, EPISODE_ENDED: False}
+        first, more = self.env.reset()
+        return first, reward, False, False, {**info, **more, EPISODE_ENDED: True, FINAL_OBSERVATION: observation}

@@ -32,15 +32,7 @@ T = TypeVar("T")
 
 @final
 class UnlistedDrawError(AdapterError):
-    """A draw whose answers cannot all be followed.
-
-    Parameters
-    ----------
-    draw : str
-        Its name.
-    why : str
-        What is wrong with it.
-    """
+    """A draw whose answers cannot all be followed."""
 
     def __init__(self, draw: str, why: str) -> None:
         super().__init__(f"{draw}: {why}")
@@ -49,27 +41,14 @@ class UnlistedDrawError(AdapterError):
 
 @final
 class Forks:
-    """The answers to the draws of a step, one run after the other.
-
-    Examples
-    --------
-    >>> forks = Forks()
-    >>> [(p, x) for p, x in forks.each(lambda: [forks.choose([0.5, 0.5]), forks.choose([0.25, 0.75])])]
-    [(0.125, [0, 0]), (0.375, [0, 1]), (0.125, [1, 0]), (0.375, [1, 1])]
-    """
+    """The answers to the draws of a step, one run after the other."""
 
     def __init__(self) -> None:
         self._open: list[list[tuple[int, float]]] = []  # the answers left to each draw of the run, its own one first
         self._position = 0
 
     def choose(self, weights: Sequence[float]) -> int:
-        """Answer a draw with finitely many answers: the number of one of them.
-
-        Parameters
-        ----------
-        weights : sequence of float
-            Their probabilities.
-        """
+        """Answer a draw with finitely many answers: the number of one of them."""
         if self._position == len(self._open):
             if self._position == _DRAWS:
                 raise AdapterError(f"it draws more than {_DRAWS} times, perhaps until something fits")
@@ -80,13 +59,7 @@ class Forks:
         return answer
 
     def each(self, run: Callable[[], T]) -> Iterator[tuple[float, T]]:
-        """Run a function once for all that its draws can be; yields the probabilities and what it returned.
-
-        Parameters
-        ----------
-        run : callable
-            Its draws are answered by `choose`, and all else about it is the same at every call.
-        """
+        """Run a function once for all that its draws can be; yields the probabilities and what it returned."""
         self._open = []
         for _ in range(_RUNS):
             self._position = 0
@@ -120,21 +93,7 @@ class _Cell:
 
 @final
 class Uniform:
-    """A uniform number that is not decided before it is compared: ``offset + scale * u`` with u in [0, 1).
-
-    Parameters
-    ----------
-    forks : Forks
-        Decides.
-    name : str
-        What drew it, for messages.
-
-    Examples
-    --------
-    >>> forks = Forks()
-    >>> [(p, x) for p, x in forks.each(lambda: 2 * Uniform(forks, "random") < 0.5)]
-    [(0.25, True), (0.75, False)]
-    """
+    """A uniform number that is not decided before it is compared: ``offset + scale * u`` with u in [0, 1)."""
 
     __array_ufunc__ = None  # a comparison with an array is one of this class
     __hash__ = None  # type: ignore[assignment]

@@ -261,13 +261,7 @@ class ThetaAwareObservation(gymnasium.ObservationWrapper):  # type: ignore[misc]
 
 
 def steering_of(env: Any) -> Steering:
-    """The steering of the `GradientThreshold` among the wrappers of an environment.
-
-    Parameters
-    ----------
-    env : gymnasium.Env
-        The outermost wrapper.
-    """
+    """The steering of the `GradientThreshold` among the wrappers of an environment."""
     try:
         steering = env.get_wrapper_attr("steering")
     except AttributeError:
@@ -278,13 +272,7 @@ def steering_of(env: Any) -> Steering:
 
 
 def theta_place(env: Any) -> ThetaPlace:
-    """Where the observations of an environment show theta_ref; None without a `ThetaAwareObservation`.
-
-    Parameters
-    ----------
-    env : gymnasium.Env
-        The outermost wrapper.
-    """
+    """Where the observations of an environment show theta_ref; None without a `ThetaAwareObservation`."""
     outermost = env
     while isinstance(env, gymnasium.Wrapper):
         if isinstance(env, ThetaAwareObservation):
@@ -299,29 +287,13 @@ def theta_place(env: Any) -> ThetaPlace:
 
 
 def direction(theta: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The direction of theta: at length 1, in single precision; zero stays zero.
-
-    Parameters
-    ----------
-    theta : numpy.ndarray
-        K numbers.
-    """
+    """The direction of theta: at length 1, in single precision; zero stays zero."""
     size = float(np.sqrt(theta @ theta))
     return np.asarray(theta / size if size > 0.0 else theta, dtype=np.float32)
 
 
 def show_theta(observations: Any, place: ThetaPlace, theta: Any) -> None:
-    """Write another theta_ref into a batch of observations.
-
-    Parameters
-    ----------
-    observations : array, tensor, or a dict of them
-        One row an observation.
-    place : int, str or None
-        Where theta_ref is in them; None: nowhere.
-    theta : array or tensor
-        Its `direction`.
-    """
+    """Write another theta_ref into a batch of observations."""
     if isinstance(place, str):
         observations[place][...] = theta
     elif place is not None:

@@ -1,25 +1,27 @@
-"""All that can happen in an environment, as it was found: events with their probabilities, state by state."""
+"""The law of an environment: all that can happen, as events with their probabilities, state by state.
+
+Some environments publish theirs, as Gymnasium's toy-text ones do: ``env.P[state][action]`` lists (probability, next
+state, reward, terminated), and ``env.initial_state_distrib`` has the probabilities of the states after a reset. What is
+read there is compared with a walk in the environment itself, since some publish less than they do: with a fickle
+passenger, Taxi's steps change the destination and its table does not say.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from equipoise.errors import AdapterError
+from equipoise.models.checks import SUM_TOLERANCE
 
 Ends = Callable[[bool, bool], bool]
 
 
 class Event(NamedTuple):
-    """What may follow an action.
-
-    Attributes
-    ----------
-    state : hashable
-        The next state; None after an end, where it is a start.
-    reward : tuple of float
-        All components of the reward.
-    ended : bool
-        Whether the episode ended.
-    """
+    """What may follow an action."""
 
     state: Hashable
     reward: tuple[float, ...]
@@ -32,18 +34,8 @@ class Event(NamedTuple):
 Law = Mapping[Event, float]
 
 
-class Laws(NamedTuple):
-    """The law of an environment.
-
-    Attributes
-    ----------
-    actions : list
-        The labels of the actions.
-    start : dict
-        The states after a reset and their probabilities.
-    events : dict
-        For each state, in the order in which they were found, the law of each action.
-    """
+class EnvironmentLaws(NamedTuple):
+    """The law of an environment."""
 
     actions: list[Hashable]
     start: dict[Hashable, float]
@@ -51,18 +43,43 @@ class Laws(NamedTuple):
 
 
 def has_ended(terminated: bool, truncated: bool, ends: Ends | None) -> bool:
-    """Whether an episode ended, rather than was cut off; both flags at once are a cut, unless `ends` says otherwise.
-
-    Parameters
-    ----------
-    terminated, truncated : bool
-        As the environment set them.
-    ends : callable, optional
-        ``ends(terminated, truncated)`` decides.
-
-    Examples
-    --------
-    >>> has_ended(True, False, None), has_ended(True, True, None), has_ended(True, True, lambda one, other: one)
-    (True, False, True)
-    """
+    """Whether an episode ended, rather than was cut off; both flags at once are a cut, unless `ends` says otherwise."""
     return bool(terminated and not truncated) if ends is None else bool(ends(terminated, truncated))
+
+
+def read_laws(base: Any, actions: list[Hashable]) -> EnvironmentLaws | None:
+    """The law that an environment publishes, of the states that can be reached; None if it publishes none."""
+    table, distribution = getattr(base, "P", None), getattr(base, "initial_state_distrib", None)
+    if table is None or distribution is None:
+        return None
+    odds = np.asarray(distribution, np.float64)
+    start: dict[Hashable, float] = {int(s): float(odds[s]) for s in np.flatnonzero(odds)}
+    events: dict[Hashable, list[Law]] = {}
+    waiting, known = list(start), set(start)
+    while waiting:
+        state = waiting.pop(0)
+        events[state] = []
+        for action in actions:
+            law: dict[Event, float] = {}
+            for p, after, reward, ended in _rows(table, state, action):
+                event = Event(None if ended else after, (reward,), ended)
+                if p > 0.0:
+                    law[event] = law.get(event, 0.0) + p
+            if abs(math.fsum(law.values()) - 1.0) > SUM_TOLERANCE:
+                raise AdapterError(f"P[{state}][{action}]: the probabilities sum to {math.fsum(law.values())}")
+            events[state].append(law)
+            new = [event.state for event in law if event.state is not None and event.state not in known]
+            known.update(new)
+            waiting += dict.fromkeys(new)
+    return EnvironmentLaws(actions, start, events)
+
+
+def _rows(table: Any, state: Hashable, action: Hashable) -> list[tuple[float, int, float, bool]]:
+    """What an environment publishes of a state and an action."""
+    try:
+        return [(float(p), int(after), float(reward), bool(ended)) for p, after, reward, ended in table[state][action]]
+    except (LookupError, TypeError, ValueError):
+        raise AdapterError(
+            f"P[{state}][{action}]: it must list (probability, next state, reward, terminated); have the environment "
+            "searched instead: state=lambda observation, env: observation"
+        ) from None

@@ -17,9 +17,9 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._numbers import real
+from equipoise._checks import check_float
 from equipoise.errors import AdapterError
-from equipoise.rewards.affine import Affine
+from equipoise.models.labels import Labels
 from equipoise.rewards.base import Reward
 
 ENDED: Final = "episode ended"
@@ -108,14 +108,15 @@ class Scaling:
         averages = self.original(outcomes)
         return averages / averages[..., self.rewards.index(-1), None]
 
-    def in_units(self, reward: Reward) -> Affine:
+    def in_units(self, reward: Reward) -> Reward:
         """A reward of averages in the environment's own units, as one of the outcomes.
 
         Parameters
         ----------
         reward : Reward
             It must be defined on the whole range of the environment's rewards: `Linear`, `Quadratic`,
-            `TargetSquared` and `TargetDistance` are.
+            `TargetSquared` and `TargetDistance` are. The constraints of a `Constrained` one are then in these units
+            too: ``Constraint(Linear([0.0, 1.0]), -5.0)`` for an average of the second reward of at least -5.
         """
         low, high = np.array(self.low), np.array(self.high)
         return reward.of(np.diag(high - low), low)
@@ -124,21 +125,7 @@ class Scaling:
 @final
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: names, ranges, what to leave out, and whether ends are counted.
-
-    Attributes
-    ----------
-    names : sequence of str or None
-        Of all components of the reward.
-    ranges : mapping or sequence or None
-        As given.
-    drop : sequence
-        Numbers or names of components to leave out.
-    episodes : bool
-        Whether the outcome "episode ended" is wanted.
-    declared : tuple of arrays or None
-        What the environment declares.
-    """
+    """What was asked for: names, ranges, what to leave out, and whether ends are counted."""
 
     names: Sequence[str] | None
     ranges: Ranges | None
@@ -147,13 +134,7 @@ class Request:
     declared: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
     def scaling(self, least: Sequence[float] | None, largest: Sequence[float] | None) -> Scaling:
-        """Decide the ranges.
-
-        Parameters
-        ----------
-        least, largest : sequence of float or None
-            Of all rewards, if everything that can happen is known.
-        """
+        """Decide the ranges."""
         if self.declared is not None and (least is None or len(least) == len(self.declared[0])):
             low, high = (np.array(bound, np.float64) for bound in self.declared)
         elif least is not None and largest is not None:
@@ -194,6 +175,7 @@ class Request:
         names = list(self.names)
         if len(names) != count or not all(isinstance(name, str) for name in names):
             raise AdapterError(f"outcomes: got {names}; {count} names are needed, one for each component of the reward")
+        Labels(outcomes=names)  # which refuses those that cannot be columns of a log
         return names
 
     def _given(self, names: list[str]) -> dict[int, tuple[float, float]]:
@@ -225,13 +207,7 @@ class Request:
 
 
 def declared_ranges(env: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The lower and upper bounds of the reward that an environment declares; None if it declares nothing.
-
-    Parameters
-    ----------
-    env : gymnasium.Env
-        The environment.
-    """
+    """The lower and upper bounds of the reward that an environment declares; None if it declares nothing."""
     space = getattr(env.unwrapped, "reward_space", None)
     if space is None or not hasattr(space, "low"):
         return None
@@ -243,7 +219,7 @@ def _pair(pair: Any, name: str) -> tuple[float, float]:
         low, high = pair
     except (TypeError, ValueError):
         raise AdapterError(f"{name}: got {pair!r}; two numbers are needed, (low, high)") from None
-    low, high = real(low, name, error=AdapterError), real(high, name, error=AdapterError)
+    low, high = check_float(low, name, error=AdapterError), check_float(high, name, error=AdapterError)
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise AdapterError(f"{name}: got ({low:g}, {high:g}); two finite numbers are needed, the lower one first")
     return low, high

@@ -1,4 +1,4 @@
-"""What an agent is: it acts, it observes, and it can be stopped, saved and gone on with.
+"""`Agent`: it acts, observes, and can be stopped, saved and continued.
 
 A subclass writes two methods in plain Python, and is an agent like any other, in `simulate`, in studies and in reports:
 
@@ -8,11 +8,10 @@ A subclass writes two methods in plain Python, and is an agent like any other, i
         def learn(self, state, action, outcomes, next_state):   # what followed; nothing by default
             ...
 
-The base keeps the time `t`, the `state`, the action that is `pending` and the `average` of the outcomes. It refuses
-what cannot have happened before anything changes, and use by two threads at once. A constructor of one's own calls
-``super().__init__(space, reward)`` first and keeps its parameters as attributes; then a study can name them. Two
-methods more make it savable: `memory`, all that decides what comes next as arrays and plain data, and `restore`, the
-way back.
+The base keeps the time `t`, the `state`, the action that is `pending` and the `average` of the outcomes. It rejects
+what cannot have happened, before anything changes, and use by two threads at once. A constructor of your own calls
+``super().__init__(space, reward)`` first and keeps its parameters as attributes; then a study can name them. Two more
+methods make an agent savable: `memory`, which returns its state as arrays and plain data, and `restore`, the reverse.
 
 `advance` takes a whole stretch of steps in a sampled world. It calls `choose` and `learn` in turn; an agent with a
 compiled loop overrides it.
@@ -21,27 +20,26 @@ compiled loop overrides it.
 from __future__ import annotations
 
 import abc
-import contextlib
 import copy
 import math
 import os
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._component import Component
-from equipoise._numbers import whole
-from equipoise.agents.clock import new_clock, set_clock
-from equipoise.agents.episodes import Episodes, no_episodes
-from equipoise.agents.parts import check_declared
-from equipoise.errors import ContractError, EquipoiseError, ParameterError, ProtocolError, RewardError
-from equipoise.models.laws.observing import case_of, cases_of
+from equipoise._checks import check_int
+from equipoise._spec import Component, chosen_arguments
+from equipoise.agents.episodes import Episodes, empty_episodes
+from equipoise.agents.loop import AgentLock, Loop
+from equipoise.agents.phase import check_kind, check_reward
+from equipoise.agents.state import new_clock, set_clock
+from equipoise.errors import ContractError, EquipoiseError, ProtocolError, RewardError
+from equipoise.models.laws.validate import find_branch_cases, find_case
 from equipoise.models.model import Model, Space
-from equipoise.models.world import drawn_branch, sampling_arrays
+from equipoise.models.world import draw_branch, get_sampling
 from equipoise.rewards.base import Reward
 
 if TYPE_CHECKING:
@@ -50,21 +48,21 @@ if TYPE_CHECKING:
     from equipoise.agents.certificate import Certificate
     from equipoise.models.log import Source
 
-_PATIENCE: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
-_NAMED: Final = 8  # outcomes at most in a message
+_POLL_SECONDS: Final = 0.1  # seconds after which an agent in plain Python comes back, so that Ctrl-C is heard
+_MOST_NAMES: Final = 8  # outcomes at most in a message
 _LOCK: Final = "_lock"
-_KEPT_BY_THE_BASE: Final = ("space", "reward", "_clock", "_total", _LOCK)
+_BASE_ATTRIBUTES: Final = ("space", "reward", "_clock", "_total", _LOCK)
 
 
 class Agent(Component, abc.ABC):
-    """Anything that can be put in charge of a system.
+    """The base class of all agents: what chooses the actions of a system and learns from what follows.
 
     Parameters
     ----------
     space : Space
         What it knows of the world.
     reward : Reward
-        What its outcomes are judged by.
+        What evaluates its outcomes.
 
     See Also
     --------
@@ -72,7 +70,7 @@ class Agent(Component, abc.ABC):
 
     Examples
     --------
-    An agent that stays with an action while it pays:
+    An agent that repeats an action while it pays:
 
     >>> import equipoise as eq
     >>> class Stubborn(eq.Agent):
@@ -89,32 +87,32 @@ class Agent(Component, abc.ABC):
     >>> agent = Stubborn(model.space, eq.rewards.Linear([1.0, 0.0, 0.0]), first=1)
     >>> run = eq.simulate(model, agent, 100)
     >>> agent.t, agent.average.tolist(), agent
-    (101, [0.98, 0.01, 0.01], Stubborn(1 states, 3 pairs, Linear(weights=[1.0, 0.0, 0.0], norm=2.0), first=1; t=101))
+    (101, [0.98, 0.01, 0.01], Stubborn(1 states, 3 pairs, Linear(weights=[1.0, 0.0, 0.0]), first=1; t=101))
     """
 
-    given: ClassVar[tuple[str, ...]] = ("space", "reward")
+    injected: ClassVar[tuple[str, ...]] = ("space", "reward")
     space: Space
     reward: Reward
 
     def __init__(self, space: Space, reward: Reward) -> None:
         check_kind(space, Space, "space", "model.space")
         check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
-        check_declared(reward)
+        check_reward(reward)
         if reward.n_outcomes != space.n_outcomes:
             raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
         self.space = space
         self.reward = reward
         self._clock = new_clock(space.start)
         self._total = np.zeros(space.n_outcomes)
-        self._lock = threading.Lock()
+        self._lock = AgentLock()
         self._case = 0
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Only for what is missing: what the constructor here would have set."""
+            """Only for missing attributes, such as those that this constructor would have set."""
             kind = type(self).__name__
-            if name in _KEPT_BY_THE_BASE and _LOCK not in self.__dict__:
+            if name in _BASE_ATTRIBUTES and _LOCK not in self.__dict__:
                 raise ContractError(f"{kind}: its constructor must call super().__init__(space, reward)")
             raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
@@ -127,24 +125,24 @@ class Agent(Component, abc.ABC):
         Parameters
         ----------
         state : int
-            Where the system is.
+            The present state.
         """
 
     def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:
-        """What followed; the time, the state and the average are kept by the base.
+        """Process what followed an action; the base keeps the time, the state and the average.
 
         Parameters
         ----------
         state, action : int
-            What was done, and where.
+            The state, and the action that was taken in it.
         outcomes : numpy.ndarray
             The K outcomes, read-only; copy them to keep them.
         next_state : int
-            Where the system is now.
+            The state that it led to.
         """
 
     def memory(self) -> Mapping[str, Any]:
-        """All that decides what comes next, as arrays and plain data; an agent that remembers nothing returns {}."""
+        """The agent's state as arrays and plain data; an agent without any returns {}."""
         name = type(self).__name__
         raise ContractError(
             f"{name}: it cannot be saved; write {name}.memory(), which returns arrays and plain data by name, and "
@@ -152,7 +150,7 @@ class Agent(Component, abc.ABC):
         )
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Take back what `memory` gave; called on a new agent of the same arguments.
+        """Take back what `memory` returned; called on a new agent with the same arguments.
 
         Parameters
         ----------
@@ -163,7 +161,7 @@ class Agent(Component, abc.ABC):
             raise ContractError(f"{type(self).__name__}: it has a memory, and no restore(memory) to take it back")
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
-        """Take up to `steps` steps in a sampled world; it may stop before that, to be called again.
+        """Take up to `steps` steps in a sampled world; it may return earlier, to be called again.
 
         Parameters
         ----------
@@ -174,13 +172,13 @@ class Agent(Component, abc.ABC):
         steps : int
             How many, at least one.
         """
-        outcomes, world, cases = np.empty(model.n_outcomes), sampling_arrays(model), cases_of(model, self.space)
-        enough = time.perf_counter() + _PATIENCE
+        outcomes, world, cases = np.empty(model.n_outcomes), get_sampling(model), find_branch_cases(model, self.space)
+        enough = time.perf_counter() + _POLL_SECONDS
         for _ in range(steps):
-            action = self._chosen()
-            branch = drawn_branch(world, rng, int(self.space.first_pair[self.state]) + action, outcomes)
+            action = self._choose_checked()
+            branch = draw_branch(world, rng, int(self.space.first_pair[self.state]) + action, outcomes)
             self._case = 0 if cases is None else int(cases[branch])
-            self._learned(action, outcomes, int(model.branch_next[branch]))
+            self._learn_and_account(action, outcomes, int(model.branch_next[branch]))
             if time.perf_counter() > enough:
                 return
 
@@ -198,7 +196,7 @@ class Agent(Component, abc.ABC):
 
     @property
     def pending(self) -> bool:
-        """Whether an action waits to be observed."""
+        """Whether an action has been taken and not yet observed."""
         return bool(self._clock["pending"][0] >= 0)
 
     @property
@@ -209,7 +207,7 @@ class Agent(Component, abc.ABC):
     @property
     def episode_record(self) -> Episodes:
         """The record of episodes, column by column; empty for an agent without any."""
-        return no_episodes(0)
+        return empty_episodes(0)
 
     @property
     def episodes(self) -> polars.DataFrame:
@@ -218,16 +216,16 @@ class Agent(Component, abc.ABC):
 
     @property
     def horizon(self) -> int | None:
-        """The number of steps that it is made for; None if any."""
+        """The number of steps that it is made for; None if there is no limit."""
         return None
 
     @property
     def caveat(self) -> str:
-        """What is to be said wherever its results are shown, such as that no guarantee covers it; empty if nothing."""
+        """Why the agent has no guarantee, shown with its results; empty if it has one."""
         return ""
 
     def __repr__(self) -> str:
-        made_of = [repr(self.reward), *(f"{name}={value!r}" for name, value in self.arguments().items())]
+        made_of = [repr(self.reward), *(f"{name}={value!r}" for name, value in chosen_arguments(self).items())]
         size = f"{self.space.n_states} states, {self.space.n_pairs} pairs"
         return f"{type(self).__name__}({size}, {', '.join(made_of)}; t={self.t})"
 
@@ -238,7 +236,7 @@ class Agent(Component, abc.ABC):
 
     @property
     def proves(self) -> bool:
-        """Whether its plans prove bounds on the optimum, so that `best_possible` comes down."""
+        """Whether its plans prove bounds on the optimum, so that `best_possible` decreases."""
         return False
 
     @property
@@ -247,17 +245,17 @@ class Agent(Component, abc.ABC):
         return math.inf
 
     def certificate(self, effort: int = 0) -> Certificate:  # noqa: ARG002
-        """What the data prove: how good any policy could be at most, and so how much is lost at most.
+        """An upper bound on the optimum, and so on the regret, from the agent's data alone.
 
         Parameters
         ----------
         effort : int
-            How many plans more than one to spend on it. Each moves theta to where the bound is lower.
+            How many more plans to make. Each moves theta to where the bound is lower.
 
         Raises
         ------
         ProtocolError
-            When the agent has no regions that are proven to hold the truth.
+            If the agent has no regions that are proven to contain the true model.
         """
         raise ProtocolError(
             f"certificate: {type(self).__name__} keeps no confidence regions, so it has nothing to prove a bound by; "
@@ -266,7 +264,7 @@ class Agent(Component, abc.ABC):
 
     # -- what happened elsewhere ------------------------------------------------------------------------
 
-    def absorb(self, log: Source) -> int:  # noqa: ARG002
+    def absorb(self, log: Source, again: bool = False) -> int:  # noqa: ARG002
         """Learn from a log: transitions that were observed under any policy; returns the number of rows.
 
         Parameters
@@ -274,25 +272,27 @@ class Agent(Component, abc.ABC):
         log : frame or path
             A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
             each outcome, and next_state; labels or numbers.
+        again : bool
+            Use it even if a log of the same rows was absorbed before.
 
         Raises
         ------
         LogError
-            When rows cannot have happened; then none is taken in.
+            If rows cannot have happened; then none is used.
         ProtocolError
-            When the agent keeps no counts.
+            If the agent keeps no counts.
         """
         raise ProtocolError(f"absorb: {type(self).__name__} keeps no counts of transitions; TocUCRL2 does")
 
     def resume(self, state: int) -> None:
-        """Say where the system is, after a gap: an outage, or an intervention by hand.
+        """Set the state after a gap, such as an outage or an intervention by hand.
 
-        What happened in between is not counted. An action that was waiting to be observed is forgotten.
+        What happened in between is not counted. A pending action is dropped.
 
         Parameters
         ----------
         state : int
-            Where the system is now.
+            The present state.
 
         Examples
         --------
@@ -304,8 +304,8 @@ class Agent(Component, abc.ABC):
         >>> agent.t, agent.state, agent.pending
         (1, 2, False)
         """
-        with self.exclusive():
-            place = whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
+        with self._lock.use():
+            place = check_int(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
             set_clock(self._clock, self.t, place)
 
     # -- acting -----------------------------------------------------------------------------------------
@@ -316,14 +316,14 @@ class Agent(Component, abc.ABC):
         Parameters
         ----------
         state : int
-            Where the system is: the start, or the next state of the last `observe`.
+            The present state: the start, or the next state of the last `observe`.
         """
-        with self.exclusive():
+        with self._lock.use():
             self._check_act(state)
-            return self.take_action()
+            return self._take_action()
 
     def observe(self, outcomes: ArrayLike, next_state: int, noise: Mapping[str, Any] | None = None) -> None:
-        """Take in what followed the last action.
+        """Process what followed the last action.
 
         Parameters
         ----------
@@ -332,70 +332,41 @@ class Agent(Component, abc.ABC):
         next_state : int
             The state that it led to.
         noise : mapping, optional
-            For an agent that was told the mechanics of its system: what was drawn, by name. It may be left out where
-            the state and the outcomes determine it, and for noises that were declared hidden.
+            For an agent with known mechanics: what was drawn, by name. It can be omitted where the state and the
+            outcomes determine it, and for noises that were declared hidden.
 
         Raises
         ------
         ProtocolError
-            When no action is waiting, or when this cannot have happened.
+            If no action is pending, or if this cannot have happened.
         """
-        with self.exclusive():
-            vector, after = self._checked_observation(outcomes, next_state)
-            self.take_in(vector, after, self._checked_case(vector, after, noise))
+        with self._lock.use():
+            vector, after = self._check_observation(outcomes, next_state)
+            self._take_in(vector, after, self._find_case(vector, after, noise))
 
-    def take_action(self) -> int:
-        """As `act` in the present state, for loops that hold the agent `exclusive`; only the answer is checked."""
-        action = self._chosen()
-        self._clock["pending"] = self.space.first_pair[self.state] + action
-        return action
-
-    def take_in(self, outcomes: NDArray[np.float64], next_state: int, case: int = 0) -> None:
-        """As `observe`, for such loops; nothing is checked.
-
-        Parameters
-        ----------
-        outcomes : numpy.ndarray
-            The K outcomes of the pending action.
-        next_state : int
-            The state that it led to.
-        case : int
-            What was seen of known mechanics, see `Laws`; it says nothing if there are none.
-        """
-        self._case = case
-        self._learned(int(self._clock["pending"][0] - self.space.first_pair[self.state]), outcomes, next_state)
-
-    @contextlib.contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Refuse to be used by two threads at once while it lasts; kernels would write over each other.
-
-        Yields
-        ------
-        None
-            While it holds the lock.
-        """
-        if not self._lock.acquire(blocking=False):
-            raise ProtocolError("this agent is in use by another thread; give each thread an agent of its own")
-        try:
-            yield
-        finally:
-            self._lock.release()
+    @property
+    def loop(self) -> Loop:
+        """For loops of your own, such as those of `simulate`: the lock, and steps without checks."""
+        return Loop(self)
 
     # -- keeping ----------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, atomically; `load` gives back an agent that goes on bit for bit.
+        """Write everything to one file, atomically; `load` gives back an agent that continues bit-identically.
+
+        While another thread uses the agent, `save` waits until that thread is between two steps, or between two
+        stretches of `simulate`.
 
         Parameters
         ----------
         path : path
-            The file.
+            The file. A link is followed; a file that is replaced keeps its permissions.
 
         Raises
         ------
         FileError
-            When it cannot be written, or could not be read again: an agent without `memory`, or a part that is
-            defined inside a function.
+            If it cannot be written, or could not be read again: an agent without `memory`, or a part that is defined
+            inside a function.
         """
         from equipoise.agents.checkpoint import save_agent
 
@@ -405,20 +376,21 @@ class Agent(Component, abc.ABC):
     def load(cls, path: str | os.PathLike[str], *, reward: Reward | None = None) -> Self:
         """Read an agent of this class written by `save`.
 
-        Parts written elsewhere are made only if their modules are allowed, see `equipoise.allow`.
+        A class of your own can load its own files. Other user-supplied parts, and your agents through `Agent.load`, are
+        made only if their modules are allowed, see `equipoise.allow`.
 
         Parameters
         ----------
         path : path
             The file.
         reward : Reward, optional
-            Needed only if the agent's reward was a `Custom` one, whose functions are not saved. It must have the values
-            that the saved one had.
+            Only for an agent with a `Custom` reward, whose functions are not saved. It must have the values that the
+            saved one had.
 
         Raises
         ------
         FileError
-            When the file is missing, damaged, or holds something else.
+            If the file is missing, damaged, or contains something else.
 
         Examples
         --------
@@ -437,36 +409,55 @@ class Agent(Component, abc.ABC):
         return load_agent(cls, path, reward)
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: part for name, part in self.__dict__.items() if name != _LOCK}
+        memo: dict[int, Any] = {id(self): self}
+        with self._lock.settle():  # the state is used later, so it is copied
+            return {name: _copy_or_same(part, memo) for name, part in self._parts().items()}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._lock = AgentLock()
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
 
+    def _parts(self) -> dict[str, object]:
+        """The attributes that a copy needs."""
+        return {name: part for name, part in self.__dict__.items() if name != _LOCK}
+
     # -- inside -----------------------------------------------------------------------------------------
 
-    def _chosen(self) -> int:
-        """What `choose` says, checked."""
+    def _take_action(self) -> int:
+        """Choose an action, which is then pending."""
+        action = self._choose_checked()
+        self._clock["pending"] = self.space.first_pair[self.state] + action
+        return action
+
+    def _take_in(self, outcomes: NDArray[np.float64], next_state: int, case: int = 0) -> None:
+        """Learn from what followed the pending action."""
+        self._case = case
+        self._learn_and_account(
+            int(self._clock["pending"][0] - self.space.first_pair[self.state]), outcomes, next_state
+        )
+
+    def _choose_checked(self) -> int:
+        """The answer of `choose`, checked."""
         state, most = self.state, self.space.n_actions[self.state] - 1
         try:
             answer = self.choose(state)
         except EquipoiseError:
             raise
         except Exception as error:
-            raise self._blamed("choose", error) from error
+            raise self._method_error("choose", error) from error
         try:
-            return whole(answer, "action", 0, most, error=ContractError)
+            return check_int(answer, "action", 0, most, error=ContractError)
         except ContractError:
             raise ContractError(
                 f"{type(self).__name__}.choose returned {answer!r} at time {self.t} in {self.space.name_state(state)}; "
                 f"an action from 0 to {most} is needed"
             ) from None
 
-    def _learned(self, action: int, outcomes: NDArray[np.float64], after: int) -> None:
-        """Let `learn` see a step, and take it into account."""
+    def _learn_and_account(self, action: int, outcomes: NDArray[np.float64], after: int) -> None:
+        """Pass a step to `learn`, and account for it."""
         shown = outcomes.view()
         shown.flags.writeable = False
         try:
@@ -474,15 +465,15 @@ class Agent(Component, abc.ABC):
         except EquipoiseError:
             raise
         except Exception as error:
-            raise self._blamed("learn", error) from error
+            raise self._method_error("learn", error) from error
         self._account(outcomes, after)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:
-        """Move the clock, and sum the outcomes; an agent whose kernels do so has nothing left to do."""
+        """Move the clock, and sum the outcomes; overridden where kernels do so."""
         self._total += outcomes
         set_clock(self._clock, self.t + 1, after)
 
-    def _blamed(self, method: str, error: Exception) -> ContractError:
+    def _method_error(self, method: str, error: Exception) -> ContractError:
         """The error of a method that raised: it names the agent, the method and the step."""
         return ContractError(
             f"{type(self).__name__}.{method} raised {type(error).__name__} at time {self.t} in "
@@ -494,7 +485,7 @@ class Agent(Component, abc.ABC):
             raise ProtocolError(f"act: the horizon of {self.horizon} steps that the agent is made for is over")
         if self.pending:
             raise ProtocolError(f"act: the action of time {self.t} has not been observed yet; call observe first")
-        whole(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
+        check_int(state, "state", 0, self.space.n_states - 1, error=ProtocolError)
         if state != self.state:
             came = "the start" if self.t == 1 else "the next state of the last observe"
             raise ProtocolError(
@@ -502,14 +493,14 @@ class Agent(Component, abc.ABC):
                 "system was moved in between, say so by resume(state)"
             )
 
-    def _checked_observation(self, outcomes: ArrayLike, next_state: int) -> tuple[NDArray[np.float64], int]:
+    def _check_observation(self, outcomes: ArrayLike, next_state: int) -> tuple[NDArray[np.float64], int]:
         if not self.pending:
             raise ProtocolError(f"observe: no action is waiting at time {self.t}; call act first")
         try:
             vector = np.atleast_1d(np.asarray(outcomes, dtype=np.float64))
         except (TypeError, ValueError, OverflowError):
             names = self.space.outcome_names()
-            order = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+            order = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
             raise ProtocolError(
                 f"outcomes: got {outcomes!r}; a vector of numbers is needed, in the order {order}"
             ) from None
@@ -519,30 +510,19 @@ class Agent(Component, abc.ABC):
         if wrong.size:
             k = int(wrong[0])
             raise ProtocolError(f"outcomes, {self.space.name_outcome(k)}: got {vector[k]}; it must lie in [0, 1]")
-        return vector, whole(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
+        return vector, check_int(next_state, "next_state", 0, self.space.n_states - 1, error=ProtocolError)
 
-    def _checked_case(self, outcomes: NDArray[np.float64], next_state: int, noise: Mapping[str, Any] | None) -> int:
+    def _find_case(self, outcomes: NDArray[np.float64], next_state: int, noise: Mapping[str, Any] | None) -> int:
         if self.space.laws is not None:
-            return case_of(self.space, int(self._clock["pending"][0]), outcomes, next_state, noise)
+            return find_case(self.space, int(self._clock["pending"][0]), outcomes, next_state, noise)
         if noise is not None:
             raise ProtocolError("noise: the agent was not told any mechanics that it would belong to")
         return 0
 
 
-def check_kind(value: object, kind: type, name: str, example: str) -> None:
-    """Refuse an argument of another type.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    kind : type
-        What is needed.
-    name : str
-        Of the parameter.
-    example : str
-        Something that would be accepted.
-    """
-    if not isinstance(value, kind):
-        got = f"the class {value.__name__} itself" if isinstance(value, type) else type(value).__name__
-        raise ParameterError(f"{name}: got {got}; it must be of type {kind.__name__}, for instance {example}")
+def _copy_or_same(part: object, memo: dict[int, Any]) -> object:
+    """A copy, or the object itself if it cannot be copied: a user's `__getstate__` may leave it out."""
+    try:
+        return copy.deepcopy(part, memo)
+    except Exception:
+        return part

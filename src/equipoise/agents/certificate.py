@@ -1,38 +1,41 @@
-r"""What the data prove: a bound on what any policy could reach, and so on what is still lost.
+r"""Certificates: an upper bound on what any policy can reach, and so on the regret, from data alone.
 
-The bound is the least of those that the plans of an agent have proven (`proof`), of one plan with the present regions,
-and of as many more as the effort allows (`bounding`). Where its slack comes from is in `slack`.
+The bound is the least of those that the plans of an agent have proven, of one plan with the present regions, and of as
+many more as the effort allows (`dual_bound`). `slack` lists where the bound could come down.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
 from equipoise._types import Vector
-from equipoise.agents.bounding import Bound, Grounds, Search, best_bound
-from equipoise.agents.slack import slack_of
-from equipoise.confidence.fill import region_of
+from equipoise.agents.constraints import ConstraintStatus, constraint_statuses, find_conflict
+from equipoise.agents.dual_bound import Bound, BoundOptions, Evidence, Proof, best_bound
+from equipoise.agents.slack import slack_table
 from equipoise.errors import ProtocolError
 from equipoise.rewards.base import Reward
+from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
 
     from equipoise.agents.toc_ucrl2 import TocUCRL2
 
-_SHARPER: Final = 0.01  # of the agent's own tolerance: a certificate is too large by that of its plan
+_TOLERANCE_FACTOR: Final = 0.01  # of the agent's own tolerance, by which the bound of a plan is too large
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """How good any policy could be at most, and so how much is lost at most; from data alone.
+    """An upper bound on the optimum, and so on the regret, from data alone.
 
-    With constraints (`Constrained`), both numbers are those of the penalised reward. Its optimum is at least the
-    constrained one, so that no policy that meets the constraints has more than `best_possible` of the reward itself,
-    and no more of it is lost than `regret_at_most`; `Constrained.violation_at_most` turns that into violations.
+    With constraints (`Constrained`), `best_possible` bounds the optimum of the penalised reward, which is at least the
+    constrained one, so that no policy that meets the constraints has more of the reward itself. `achieved` is the
+    penalised reward of the average; for `MixtureUCRL2`, which has no price, it is the reward alone. `constraints` has
+    what is reached and what is possible of each constraint.
 
     Attributes
     ----------
@@ -41,24 +44,28 @@ class Certificate:
     achieved : float
         g of the average outcomes so far; NaN before the first step.
     probability : float
-        With which all certificates of this agent hold, those of all times together.
+        With which all certificates of this agent hold simultaneously, at all times.
     t : int
-        Steps taken by the agent when it was asked.
+        Steps taken by the agent when the certificate was made.
     theta : float array
-        By which the bound was proven.
+        The theta that proves the bound.
     proven_at : int
         The time of the plan that proved it.
     reward : Reward
-        What the outcomes are judged by: its limit, if it changes with time.
+        What evaluates the outcomes: its limit, if it changes with time.
     outcomes : tuple of str
         The names of the outcomes.
     slack : polars.DataFrame
-        Where the bound could come down, most first: state, action, the `source` of the uncertainty (an outcome,
+        Where the bound could come down, largest first: state, action, the `source` of the uncertainty (an outcome,
         "transitions", the name of a law, or "outcomes never seen" where outcomes are nearly all zero), `visits` of the
         pair or of the law, and `adds`, what it adds to the bound under the present regions.
+    constraints : tuple of ConstraintStatus
+        For a `Constrained` reward: name, level, reached, violation, best_possible and `impossible` of each constraint.
+    conflict : tuple of str
+        The names of constraints that are proven not to be met together by any policy; empty if nothing is proven.
     loose : float
-        0, unless the sweeps of its plan ran out before the tolerance was reached: the bound holds all the same, and may
-        be larger than what the regions prove by as much.
+        0, unless the sweeps of its plan ran out before the tolerance was reached: then the bound still holds, and may
+        exceed what the regions prove by as much.
 
     See Also
     --------
@@ -86,6 +93,8 @@ class Certificate:
     outcomes: tuple[str, ...] = field(repr=False)
     slack: polars.DataFrame = field(repr=False)
     loose: float = 0.0
+    constraints: tuple[ConstraintStatus, ...] = field(default=(), repr=False)
+    conflict: tuple[str, ...] = ()
 
     @property
     def regret_at_most(self) -> float:
@@ -94,13 +103,16 @@ class Certificate:
 
     @property
     def prices(self) -> dict[str, float]:
-        """What a little more of each outcome is worth, about, at the optimum: -theta, by the names of the outcomes."""
+        """Minus theta, by outcome names: roughly the value of a little more of each outcome at the optimum."""
         return dict(zip(self.outcomes, (-self.theta).tolist(), strict=True))
 
     def __str__(self) -> str:
         sure = f"with probability {self.probability:g}" if self.probability < 1.0 else "for certain"
         bound = f"no policy reaches more than {self.best_possible:.6g}"
         loose = f" (its plan ran out of sweeps: {self.loose:.2g} of that may be the planner's)" if self.loose else ""
+        if self.conflict:
+            listed = " and ".join(repr(name) for name in self.conflict)
+            return f"{sure}, no policy meets {listed}{' together' if len(self.conflict) > 1 else ''}"
         if math.isnan(self.achieved):
             return f"{sure}, {bound}{loose}"
         return (
@@ -109,73 +121,73 @@ class Certificate:
         )
 
 
-def certificate_of(agent: TocUCRL2, effort: int) -> Certificate:
-    """What an agent has proven, and its present regions prove.
-
-    Parameters
-    ----------
-    agent : TocUCRL2
-        Whose; if the bound is the least so far, it is kept in its memory.
-    effort : int
-        How many plans to spend on it beyond one.
-    """
+def agent_certificate(agent: TocUCRL2, effort: int) -> Certificate:
+    """The certificate of an agent, from its earlier plans and its present regions."""
     if agent.confidence.caveat:
         raise ProtocolError(
-            f"certificate: the regions of {agent.confidence!r} are not proven to hold the truth "
+            f"certificate: the regions of {agent.confidence!r} are not proven to contain the true model "
             f"({agent.confidence.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
         )
-    machine, rules = agent.machine, agent.rules
-    counts, memory, proof = machine.counts, machine.memory, machine.proof
-    steps, tau = agent.t - 1, agent.t - rules.tau_origin
-    grounds = Grounds(agent.space, counts, region_of(agent.confidence, agent.space, counts, tau, rules.delta))
-    search = Search(
-        theta=memory.theta.copy(),
-        bias=memory.bias,
-        tolerance=_SHARPER * rules.tolerance * float(tau) ** rules.tolerance_power,
-        relaxation=rules.relaxation,
-        limit=rules.sweep_limit,
+    arrays, constants = agent._arrays, agent._constants
+    tau = float(agent.t - constants.tau_offset)
+    evidence = Evidence(agent.space, arrays.counts, agent._present_region())
+    options = BoundOptions(
+        theta=arrays.memory.theta.copy(),
+        bias=arrays.memory.bias,
+        tolerance=_TOLERANCE_FACTOR * constants.tolerance * tau**constants.tolerance_power,
+        relaxation=constants.relaxation,
+        limit=constants.sweep_limit,
         effort=effort,
     )
-    bound = best_bound(grounds, agent.reward, search)
-    when = agent.t
+    return tightest_certificate(
+        evidence,
+        options,
+        arrays.proof,
+        agent.reward,
+        average=agent.average,
+        probability=1.0 - agent.delta if agent.confidence.learning else 1.0,
+        t=agent.t,
+    )
+
+
+def tightest_certificate(
+    evidence: Evidence,
+    options: BoundOptions,
+    proof: Proof,
+    reward: Reward,
+    *,
+    average: Vector,
+    probability: float,
+    t: int,
+) -> Certificate:
+    """The least of the bounds of earlier plans and of a search, which is kept in `proof` if it is the least so far."""
+    bound, when = best_bound(evidence, reward, options), t
     if proof.bound[0] <= bound.value:
         bound = bound._replace(value=float(proof.bound[0]), theta=proof.theta.copy())
         when = int(proof.time[0])
     else:
         proof.bound[0], proof.time[0], proof.theta[:] = bound.value, when, bound.theta
-    return certified(
-        grounds,
+    certificate = build_certificate(
+        evidence,
         bound,
-        agent.reward,
-        achieved=agent.reward.value(agent.average) if steps else math.nan,
-        probability=1.0 - agent.delta if agent.confidence.learning else 1.0,
-        t=steps,
+        reward,
+        achieved=reward.value(average) if t > 1 else math.nan,
+        probability=probability,
+        t=t - 1,
         proven_at=when,
     )
+    if not isinstance(reward, Constrained):
+        return certificate
+    seen = average if t > 1 else None
+    statuses = constraint_statuses(evidence, options, reward, seen)
+    conflict = find_conflict(evidence, options, reward, statuses, seen)
+    return dataclasses.replace(certificate, constraints=statuses, conflict=conflict)
 
 
-def certified(
-    grounds: Grounds, bound: Bound, reward: Reward, *, achieved: float, probability: float, t: int, proven_at: int
+def build_certificate(
+    evidence: Evidence, bound: Bound, reward: Reward, *, achieved: float, probability: float, t: int, proven_at: int
 ) -> Certificate:
-    """The certificate of a bound.
-
-    Parameters
-    ----------
-    grounds : Grounds
-        What it rests on.
-    bound : Bound
-        The bound.
-    reward : Reward
-        g.
-    achieved : float
-        g of the average outcomes.
-    probability : float
-        With which the regions hold.
-    t : int
-        Steps taken.
-    proven_at : int
-        When the bound was proven.
-    """
+    """The certificate of a bound."""
     return Certificate(
         best_possible=bound.value,
         achieved=achieved,
@@ -184,7 +196,7 @@ def certified(
         theta=bound.theta,
         proven_at=proven_at,
         reward=reward,
-        outcomes=tuple(grounds.space.outcome_names()),
-        slack=slack_of(grounds.space, grounds.counts, grounds.region, bound.belief),
+        outcomes=tuple(evidence.space.outcome_names()),
+        slack=slack_table(evidence.space, evidence.counts, evidence.region, bound.belief),
         loose=bound.loose,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import polars
 
-# What ended an episode. Psi > Q and the doubling of visits may both hold at once; a restart is the oracle's.
+# What ended an episode. Psi > Q and the doubling of visits may both hold; a restart is the oracle's.
 OPEN: Final = 0
 BY_GRADIENT: Final = 1
 BY_VISITS: Final = 2
@@ -25,10 +25,7 @@ TRIGGERS: Final = {
 
 
 class Episodes(NamedTuple):
-    """One entry an episode: tau(m), what ended it, gain, span of the bias, sweeps of the planner.
-
-    The columns of an agent's own record are longer than it has episodes; `first` cuts them.
-    """
+    """One entry per episode: tau(m), what ended it, gain, span of the bias, sweeps of the planner."""
 
     start: NDArray[np.int64]
     ended: NDArray[np.int64]
@@ -40,13 +37,13 @@ class Episodes(NamedTuple):
         """A copy of the first `count` entries."""
         return Episodes._make(column[:count].copy() for column in self)
 
-    def enlarged(self) -> Episodes:
+    def enlarge(self) -> Episodes:
         """The same record in arrays for at least twice as many."""
         more = max(64, self.start.size)
         return Episodes._make(np.concatenate([column, np.zeros(more, column.dtype)]) for column in self)
 
     def triggers(self) -> list[str]:
-        """What ended each: "gradient", "visits", "both", "restart", and "open" for the one under way."""
+        """What ended each: "gradient", "visits", "both", "restart", and "open" for the present one."""
         return [TRIGGERS[code] for code in self.ended.tolist()]
 
     def frame(self, now: int) -> polars.DataFrame:
@@ -66,7 +63,7 @@ class Episodes(NamedTuple):
         )
 
 
-def no_episodes(capacity: int = 64) -> Episodes:
-    """An empty record, in arrays for so many."""
+def empty_episodes(capacity: int = 64) -> Episodes:
+    """An empty record, in arrays of that capacity."""
     whole = np.zeros(capacity, dtype=np.int64)
     return Episodes(whole, whole.copy(), np.zeros(capacity), np.zeros(capacity), whole.copy())

@@ -1,10 +1,10 @@
 """Algorithm TOC-UCRL2, compiled: one step, one plan, and the loop of both.
 
-`step` takes in what was observed at time t (lines 13 to 16), `plan` opens an episode (lines 5 to 10), and `run`
-samples a world and calls them in turn. `act` and `observe` call the same two, so both ways give the same
-trajectory, to the last bit. Indices of the inner loop are unsigned: numba then leaves out the code for negative ones.
+`step` processes what was observed at time t (lines 13 to 16), `plan` opens an episode (lines 5 to 10), and `run`
+samples a world and calls them in turn. `act` and `observe` call the same two, so both ways give bit-identical
+trajectories. Indices of the inner loop are unsigned: numba then leaves out the code for negative ones.
 
-What they work on, a `Machine` and its `Rules`, is described in `machine`.
+What they work on, `AgentArrays` and `PhaseConstants`, is described in `state`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from equipoise._compile import call_entry, inlined, kernel
-from equipoise._frames import call_framed, framed, store_leading
+from equipoise._runtime.compiler import call_entry, inlined, kernel
+from equipoise._runtime.frames import call_framed, framed, store_leading
+from equipoise.agents.dual_bound import AT_THE_AVERAGE, BY_TANGENT, NOT_AT_ALL, ROUNDING
 from equipoise.agents.episodes import BY_GRADIENT, BY_RESTART, BY_VISITS
-from equipoise.agents.machine import (
+from equipoise.agents.state import (
     BUDGET_GONE,
     DONE,
     NO_REGION,
@@ -24,20 +25,17 @@ from equipoise.agents.machine import (
     NOT_FINITE,
     OUTCOMES_FULL,
     PAUSED,
+    PLAN_ELSEWHERE,
     POOL_FULL,
     RECORDS_FULL,
     REGION_FULL,
 )
-from equipoise.agents.proof import AT_THE_AVERAGE, BY_TANGENT, NOT_AT_ALL, ROUNDING
-from equipoise.confidence.counts import add_outcome, count, pool_is_full
-from equipoise.confidence.fill import all_finite, fill
-from equipoise.confidence.frame import Own, Task
-from equipoise.confidence.law_counts import count_case, soften, values_of
+from equipoise.confidence.base import Own, Task, all_finite, fill
+from equipoise.confidence.counts import add_outcome, count, count_case, count_values, pool_is_full, soften
 from equipoise.confidence.nonzero import add_nonzero, outcomes_are_full
-from equipoise.models.kernels import draw
-from equipoise.oracles.frame import OracleFrame
-from equipoise.oracles.kernels import negate_and_measure
-from equipoise.planning.kernels import CONVERGED, bounds_and_rewards, iterate
+from equipoise.models.world import draw
+from equipoise.oracles.frame import OracleFrame, negate_and_measure
+from equipoise.planning.kernels import CONVERGED, iterate, prepare_rewards
 from equipoise.planning.kernels import PAUSED as SWEPT_ENOUGH
 from equipoise.planning.leaps import iterate_with_leaps
 from equipoise.rewards.base import FOREVER
@@ -55,83 +53,76 @@ def power(x, exponent):
 
 
 @inlined
-def tolerance_at(rules, tau):
+def tolerance_at(constants, tau):
     """The tolerance of a plan made at time tau."""
-    return rules.tolerance * power(float(tau), rules.tolerance_power)
+    return constants.tolerance * power(float(tau), constants.tolerance_power)
 
 
 @inlined
-def threshold_of(rules, tau, span):
-    """Q_m, for an episode that starts at time tau with a bias of that span."""
-    q = rules.threshold * power(float(tau), rules.threshold_power)
-    return q * max(rules.threshold_floor, span) if rules.threshold_floor > 0.0 else q
+def threshold_of(constants, tau, span):
+    """Q_m, for an episode that starts at time tau, by the agent's own clock, with a bias of that span."""
+    q = constants.threshold * power(float(tau), constants.threshold_power)
+    return q * max(constants.threshold_floor, span) if constants.threshold_floor > 0.0 else q
 
 
 @inlined
-def threshold_at(machine, rules, t):
+def threshold_at(arrays, constants, t):
     """Q at time t: that of the episode, or the Lipschitz constant of a reward that changes with time."""
-    memory, limit = machine.memory, machine.buffers.limit
-    if rules.moving_threshold == 0:
-        return memory.gauge[0].threshold
-    call_entry(rules.moving_threshold, t - rules.tau_origin, memory.average, rules.reward.params, limit)
+    memory, limit = arrays.memory, arrays.buffers.limit
+    if constants.moving_threshold == 0:
+        return memory.drift_state[0].threshold
+    call_entry(constants.moving_threshold, t, memory.average, constants.reward.params, limit)  # the time that theta has
     return limit[0]
 
 
 @inlined
-def visited_enough(laws, counts, pair):
-    """Whether a pair, or with known mechanics a law that can be seen in it, has been visited as often as before."""
+def visited_enough(laws, counts, pair, growth):
+    """Whether the visits of a pair, or with known mechanics of a law that can be seen in it, grew by that factor."""
     if laws is None:
-        return counts.fresh[pair] >= max(1, counts.visits[pair])
+        return counts.fresh[pair] >= max(1.0, growth * counts.visits[pair])
     else:  # noqa: RET505 - numba leaves out one branch by the type of `laws`
         for i in range(laws.tested_first[pair], laws.tested_first[pair + 1]):
             unit = laws.tested[i]
-            if counts.fresh[unit] >= max(1, counts.visits[unit]):
+            if counts.fresh[unit] >= max(1.0, growth * counts.visits[unit]):
                 return True
         return False
 
 
 @inlined
-def verdict(laws, counts, pair, drift, threshold, learning):
+def verdict(laws, counts, pair, growth, drift, threshold, learning):
     """The while condition of line 11 for the next pair: 0 to go on, else what ended the episode."""
     ended = 0
     if not drift <= threshold:  # also if the drift is NaN: the episode ends, and the next plan reports theta
         ended |= BY_GRADIENT
-    if learning and visited_enough(laws, counts, pair):
+    if learning and visited_enough(laws, counts, pair, growth):
         ended |= BY_VISITS
     return ended
 
 
 @inlined
-def oracle_frame(machine, rules):
+def oracle_frame(arrays, constants):
     """What the oracle's step is given, but for the time: that is stored before every call."""
-    memory, buffers = machine.memory, machine.buffers
+    memory, buffers = arrays.memory, arrays.buffers
     return OracleFrame(
-        0, 0, memory.theta, buffers.outcome, memory.average, memory.oracle, buffers.oracle, rules.oracle_params,
-        rules.reward,
+        0, 0, memory.theta, buffers.outcome, memory.average, memory.oracle, buffers.oracle, constants.oracle_params,
+        constants.reward,
     )  # fmt: skip
 
 
 @inlined
-def move_theta(memory, rules, frame, t, local):
-    """Replace theta_t by theta_{t+1}, and return its distance from the reference gradient.
-
-    `t` is the time, `local` the time counted from the oracle's own start. Frank-Wolfe is built in, as through
-    its address a step took about a quarter longer; both ways give the same bits.
-    """
-    if rules.frank_wolfe:
-        call_entry(rules.reward.gradient, t, memory.average, rules.reward.params, memory.theta)
-        return negate_and_measure(memory.theta, memory.reference, rules.dual_norm)
+def move_theta(memory, constants, frame, t, local):
+    """Replace theta_t by theta_{t+1}, and return its distance from the reference gradient."""
+    if constants.frank_wolfe:
+        call_entry(constants.reward.gradient, t, memory.average, constants.reward.params, memory.theta)
+        return negate_and_measure(memory.theta, memory.reference, constants.dual_norm)
     store_leading(frame, (t, local))
-    call_framed(rules.oracle, frame)
-    return distance(memory.theta, memory.reference, rules.dual_norm)
+    call_framed(constants.oracle, frame)
+    return distance(memory.theta, memory.reference, constants.dual_norm)
 
 
 @inlined
 def sum_outcome(laws, told, nonzero, counts, pair, k, outcome):
-    """Add an outcome to the sums of its pair.
-
-    Those of known mechanics are counted by case, those told not at all, and those nearly all zero once for all k.
-    """
+    """Add an outcome to the sums of its pair."""
     if laws is None and told is None and nonzero is None:
         add_outcome(counts, pair, k, outcome)
 
@@ -146,41 +137,42 @@ def count_step(laws, counts, pair, outcome, next_state, case):
 
 
 @inlined
-def step(machine, rules, frame, t, local, pair, next_state, case):
+def step(arrays, constants, frame, t, local, pair, next_state, case):
     """Lines 13 to 16 but for the clock: count, average, theta_{t+1}; returns what is added to Psi."""
-    counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
+    counts, memory, outcome = arrays.counts, arrays.memory, arrays.buffers.outcome
     for k in range(outcome.shape[0]):
-        sum_outcome(rules.laws, rules.told, counts.nonzero, counts, pair, k, outcome[k])
+        sum_outcome(constants.laws, constants.told, counts.nonzero, counts, pair, k, outcome[k])
         memory.total[k] += outcome[k]
         memory.average[k] = memory.total[k] / t
-    add_nonzero(counts.nonzero, rules.known_mask, pair, outcome)
-    count_step(rules.laws, counts, pair, outcome, next_state, case)
-    return move_theta(memory, rules, frame, t, local)
+    add_nonzero(counts.nonzero, constants.known_mask, pair, outcome)
+    count_step(constants.laws, counts, pair, outcome, next_state, case)
+    return move_theta(memory, constants, frame, t, local)
 
 
 @inlined
-def prove(memory, proof, rules, t, gain):
-    """Bound the optimum by g*(theta) + gain, and keep that if it is the least so far.
-
-    A reward that changes with time is its limit here, by which runs are judged.
-    """
-    if rules.proving == NOT_AT_ALL:
+def prove(memory, proof, constants, t, gain, span):
+    """Bound the optimum by g*(theta) + gain, and keep that if it is the least so far."""
+    if constants.proving == NOT_AT_ALL:
         return
-    theta, point, params = memory.theta, proof.point, rules.reward.params
-    if rules.proving == AT_THE_AVERAGE:
+    theta, point, params = memory.theta, proof.point, constants.reward.params
+    if constants.proving == AT_THE_AVERAGE:
         for k in range(theta.shape[0]):
             point[k] = memory.average[k]
     else:
-        call_entry(rules.conjugate_argmax, FOREVER, theta, params, point)
-    call_entry(rules.value, FOREVER, point, params, proof.number)
+        call_entry(constants.conjugate_argmax, FOREVER, theta, params, point)
+    call_entry(constants.value, FOREVER, point, params, proof.number)
     bound = proof.number[0] + gain
-    if rules.proving == BY_TANGENT:
-        call_entry(rules.slope, FOREVER, point, params, proof.slope)
+    size = span + abs(proof.number[0])
+    if constants.proving == BY_TANGENT:
+        call_entry(constants.slope, FOREVER, point, params, proof.slope)
         for k in range(theta.shape[0]):
             bound += max(0.0, proof.slope[k] + theta[k]) - proof.slope[k] * point[k]
+            size += abs(theta[k]) + abs(proof.slope[k])
     else:
         for k in range(theta.shape[0]):
             bound += theta[k] * point[k]
+            size += abs(theta[k])
+    bound += ROUNDING * size
     if bound < proof.bound[0]:
         proof.bound[0] = bound
         proof.time[0] = t
@@ -189,33 +181,27 @@ def prove(memory, proof, rules, t, gain):
 
 
 @inlined
-def prepare_plan(machine, rules, tau, ended):
-    """What a plan starts from: the region, the optimistic rewards, and u; in buffers, so that nothing is half done.
-
-    Random numbers are drawn from a copy of their stream, which replaces the agent's when the plan is made.
-    """
-    counts, memory, region, buffers, work = (
-        machine.counts,
-        machine.memory,
-        machine.region,
-        machine.buffers,
-        machine.work,
-    )
+def prepare_plan(arrays, constants, tau, ended):
+    """What a plan starts from: the region, the optimistic rewards, and u; in buffers, so that nothing is half done."""
+    counts, memory, region = arrays.counts, arrays.memory, arrays.region
+    buffers, work = arrays.buffers, arrays.work
     n_states = memory.policy.shape[0]
     n_pairs, n_outcomes = counts.sums.shape
     for i in range(memory.stream.shape[0]):
         buffers.stream[i] = memory.stream[i]
-    n_values = values_of(rules.laws, n_states)
-    anew = not rules.timeless or buffers.filled[0] == 0
-    task = Task(tau, rules.delta, anew, n_values, n_pairs, n_outcomes, rules.known_mask, rules.known_outcomes)
-    fill(rules.confidence, task, counts, region, Own(rules.floats, rules.ints, buffers.stream))
+    n_values = count_values(constants.laws, n_states)
+    anew = not constants.timeless or buffers.filled[0] == 0
+    logged = constants.rows > 0
+    known = constants.known_mask
+    task = Task(tau, constants.delta, anew, logged, n_values, n_pairs, n_outcomes, known, constants.known_outcomes)
+    fill(constants.confidence, task, counts, region, Own(constants.floats, constants.ints, buffers.stream))
     buffers.filled[0] = 1
-    if rules.drawn:
-        soften(rules.laws, counts, region)
+    if constants.drawn:
+        soften(constants.laws, counts, region)
     if not all_finite(task, counts, region):
         return NO_REGION
-    bounds_and_rewards(rules.laws, rules.told, counts.nonzero, memory.theta, region, work, buffers.reward)
-    warm = ended & rules.warm_after == ended
+    prepare_rewards(constants.laws, constants.told, counts.nonzero, memory.theta, region, work, buffers.reward)
+    warm = ended & constants.warm_after == ended
     for s in range(n_states):
         buffers.bias[s] = memory.bias[s] if warm else 0.0
     work.progress[0].sweeps = 0
@@ -225,15 +211,12 @@ def prepare_plan(machine, rules, tau, ended):
 
 
 @kernel
-def plan(machine, rules, ended):
-    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next.
-
-    A plan that takes long is paused, and goes on at the next call, if the time is still the same.
-    """
-    counts, memory, records, region, buffers, work, proof = machine
+def plan(arrays, constants, ended):
+    """Lines 5 to 10: plan, and only then close the episode that `ended` so and open the next."""
+    counts, memory, records, region, buffers, work, proof = arrays
     clock = memory.clock[0]
     t = clock.time
-    tau = t - rules.tau_origin
+    tau = t - constants.tau_offset
     episode = clock.episodes
     if episode == records.start.shape[0]:
         return RECORDS_FULL
@@ -246,21 +229,27 @@ def plan(machine, rules, ended):
     n_pairs = counts.visits.shape[0]  # of units in the place of pairs, with known mechanics
     progress = work.progress[0]
     if progress.time != t or progress.sweeps == 0:
-        reason = prepare_plan(machine, rules, tau, ended)
+        reason = prepare_plan(arrays, constants, tau, ended)
         if reason != DONE:
             return reason
-    tolerance = tolerance_at(rules, tau)
+    tolerance = tolerance_at(constants, tau)
     progress.time = t
     progress.tolerance = tolerance
-    if rules.leaps:
+    if constants.elsewhere:
+        if progress.swept == 0:
+            return PLAN_ELSEWHERE
+        progress.swept = 0  # the plan is in the buffers
+        progress.sweeps = 0
+        reached = CONVERGED
+    elif constants.leaps:
         reached = iterate_with_leaps(
-            rules.laws, rules.first_pair, region, buffers.reward,
-            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work, rules.pause,
+            constants.laws, constants.first_pair, region, buffers.reward,
+            tolerance, constants.sweep_limit, constants.relaxation, buffers.bias, buffers.policy, work, constants.pause,
         )  # fmt: skip
     else:
         reached = iterate(
-            rules.laws, rules.first_pair, region, buffers.reward,
-            tolerance, rules.sweep_limit, rules.relaxation, buffers.bias, buffers.policy, work, rules.pause,
+            constants.laws, constants.first_pair, region, buffers.reward,
+            tolerance, constants.sweep_limit, constants.relaxation, buffers.bias, buffers.policy, work, constants.pause,
         )  # fmt: skip
     if reached == SWEPT_ENOUGH:
         return PAUSED
@@ -280,9 +269,9 @@ def plan(machine, rules, ended):
         highest = max(highest, buffers.bias[s])
     for k in range(memory.theta.shape[0]):
         memory.reference[k] = memory.theta[k]
-    gauge = memory.gauge[0]
-    gauge.drift = 0.0
-    gauge.threshold = threshold_of(rules, tau, highest)
+    drift_state = memory.drift_state[0]
+    drift_state.drift = 0.0
+    drift_state.threshold = threshold_of(constants, tau - constants.rows, highest)
     clock.planned = 1
     if episode > 0:
         records.ended[episode - 1] = ended
@@ -292,42 +281,40 @@ def plan(machine, rules, ended):
     records.span[episode] = highest  # the least entry of the bias is zero
     records.sweeps[episode] = work.certificate[0].sweeps
     clock.episodes = episode + 1
-    prove(memory, proof, rules, t, work.certificate[0].gain + ROUNDING * (1.0 + highest))
+    prove(memory, proof, constants, t, work.certificate[0].gain, highest)
     return DONE
 
 
 @kernel
-def ready(machine, rules):
+def ready(arrays, constants):
     """Make sure that there is a policy to follow at the present time."""
-    memory = machine.memory
+    memory = arrays.memory
     clock = memory.clock[0]
     if clock.planned == 0:
         ended = BY_RESTART
     else:
-        pair = rules.first_pair[clock.state] + memory.policy[clock.state]
-        limit = threshold_at(machine, rules, clock.time)
-        ended = verdict(rules.laws, machine.counts, np.uint64(pair), memory.gauge[0].drift, limit, clock.learning != 0)
+        pair = constants.first_pair[clock.state] + memory.policy[clock.state]
+        limit = threshold_at(arrays, constants, clock.time)
+        drift, learning = memory.drift_state[0].drift, clock.learning != 0
+        ended = verdict(constants.laws, arrays.counts, np.uint64(pair), constants.growth, drift, limit, learning)
     if ended == 0:
         return DONE
-    return plan(machine, rules, ended)
+    return plan(arrays, constants, ended)
 
 
 @kernel
-def observe_once(machine, rules, next_state, case):
-    """Take in what followed the pending pair; the outcomes are in the buffer. A `StepMachine` is enough.
-
-    `case` is what was seen of known mechanics; without any it says nothing.
-    """
-    if pool_is_full(machine.counts):
+def observe_once(arrays, constants, next_state, case):
+    """Process what followed the pending pair; the outcomes are in the buffer. `StepArrays` are enough."""
+    if pool_is_full(arrays.counts):
         return POOL_FULL
-    if outcomes_are_full(machine.counts.nonzero):
+    if outcomes_are_full(arrays.counts.nonzero):
         return OUTCOMES_FULL
-    memory = machine.memory
+    memory = arrays.memory
     clock = memory.clock[0]
-    frame = framed(oracle_frame(machine, rules))
+    frame = framed(oracle_frame(arrays, constants))
     t = clock.time
     pair = np.uint64(clock.pending)
-    memory.gauge[0].drift += step(machine, rules, frame, t, t - clock.origin, pair, next_state, case)
+    memory.drift_state[0].drift += step(arrays, constants, frame, t, t - clock.origin, pair, next_state, case)
     clock.time = t + 1
     clock.state = next_state
     clock.pending = -1
@@ -335,7 +322,7 @@ def observe_once(machine, rules, next_state, case):
 
 
 @inlined
-def spent(total, budget):
+def exceeds_budget(total, budget):
     """Whether one more unit of some resource might exceed the budget; outcome 0 is no resource."""
     for k in range(1, total.shape[0]):
         if total[k] + 1.0 > budget:
@@ -353,48 +340,43 @@ def case_of_branch(cases, branch):
 
 
 @kernel
-def run(machine, rules, steps, budget, rng, world, cases):
-    """Take up to `steps` steps in a sampled world, planning on the way; says why it came back.
-
-    There must be a plan. `cases` has the case of each branch of the world, for an agent that was told its mechanics,
-    and is None for others. With a finite `budget` it comes back as soon as the total of some outcome after the first
-    is within one of it.
-    """
-    counts, memory, outcome = machine.counts, machine.memory, machine.buffers.outcome
-    first_pair, policy = rules.first_pair, memory.policy
+def run(arrays, constants, steps, budget, rng, world, cases):
+    """Take up to `steps` steps in a sampled world, with plans in between; returns why it stopped."""
+    counts, memory, outcome = arrays.counts, arrays.memory, arrays.buffers.outcome
+    first_pair, policy = constants.first_pair, memory.policy
     clock = memory.clock[0]
-    gauge = memory.gauge[0]
-    frame = framed(oracle_frame(machine, rules))
+    drift_state = memory.drift_state[0]
+    frame = framed(oracle_frame(arrays, constants))
     learning = clock.learning != 0
     t = clock.time
     origin = clock.origin
     state = clock.state
-    drift = gauge.drift
-    limit = gauge.threshold
-    moving = rules.moving_threshold != 0
+    drift = drift_state.drift
+    limit = drift_state.threshold
+    moving = constants.moving_threshold != 0
     last = t + steps
     swept = 0
     reason = DONE
     limited = budget < np.inf
     while t < last:
-        if limited and spent(memory.total, budget):
+        if limited and exceeds_budget(memory.total, budget):
             reason = BUDGET_GONE
             break
         pair = first_pair[np.uint64(state)] + policy[np.uint64(state)]
         if moving:
-            limit = threshold_at(machine, rules, t)
-        ended = verdict(rules.laws, counts, np.uint64(pair), drift, limit, learning)
+            limit = threshold_at(arrays, constants, t)
+        ended = verdict(constants.laws, counts, np.uint64(pair), constants.growth, drift, limit, learning)
         if ended != 0:
-            if swept > rules.pause:
+            if swept > constants.pause:
                 reason = PAUSED
                 break
             clock.time = t
-            reason = plan(machine, rules, ended)
+            reason = plan(arrays, constants, ended)
             if reason != DONE:
                 break
-            swept += machine.work.certificate[0].sweeps
+            swept += arrays.work.certificate[0].sweeps
             drift = 0.0
-            limit = gauge.threshold
+            limit = drift_state.threshold
             pair = first_pair[state] + policy[state]
         if pool_is_full(counts):
             reason = POOL_FULL
@@ -405,10 +387,10 @@ def run(machine, rules, steps, budget, rng, world, cases):
         branch = draw(rng, pair, world, outcome)
         next_state = world.branch_next[branch]
         case = case_of_branch(cases, branch)
-        drift += step(machine, rules, frame, t, t - origin, np.uint64(pair), next_state, case)
+        drift += step(arrays, constants, frame, t, t - origin, np.uint64(pair), next_state, case)
         t += 1
         state = next_state
     clock.time = t
     clock.state = state
-    gauge.drift = drift
+    drift_state.drift = drift
     return reason

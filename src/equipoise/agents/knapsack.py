@@ -23,25 +23,25 @@ from typing import Any, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import kernel
-from equipoise.agents.base import Agent, check_kind
+from equipoise._files import ensure
+from equipoise._runtime.compiler import kernel
+from equipoise.agents.base import Agent
 from equipoise.agents.certificate import Certificate
-from equipoise.agents.clock import clock_numbers, set_clock
 from equipoise.agents.episodes import Episodes
-from equipoise.agents.restoring import require
+from equipoise.agents.phase import check_kind
 from equipoise.agents.schedules import Power
+from equipoise.agents.state import clock_numbers, set_clock
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.base import Confidence
 from equipoise.confidence.counts import Counts
 from equipoise.errors import LogError, ParameterError, ProtocolError
-from equipoise.models.kernels import sample
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
-from equipoise.models.rows import dense_row
-from equipoise.models.world import sampling_arrays
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.models.outcome_rows import dense_row
+from equipoise.models.world import get_sampling, sample
+from equipoise.oracles.descent import TunedMirrorDescent
 from equipoise.oracles.mirror_maps import SlackSimplex
-from equipoise.rewards.knapsack import Knapsack
+from equipoise.rewards.penalties import Knapsack
 
 
 @kernel
@@ -151,17 +151,24 @@ class KnapsackAgent(Agent):
     @property
     def earned(self) -> float:
         """The total reward so far."""
-        return float(self._inner.machine.memory.total[0])
+        return float(self._inner._arrays.memory.total[0])
 
     @property
     def inventory(self) -> NDArray[np.float64]:
         """I_k: what is left of each resource."""
-        return self._units - self._inner.machine.memory.total[1:]
+        return self._units - self._inner._arrays.memory.total[1:]
 
     @property
     def stopped(self) -> bool:
         """Whether some resource could run out at the next step, so that only null actions remain."""
-        return bool(np.any(self._inner.machine.memory.total[1:] + 1.0 > self._units))
+        return bool(np.any(self._inner._arrays.memory.total[1:] + 1.0 > self._units))
+
+    @property
+    def stopping_time(self) -> int | None:
+        """The paper's tau: how many steps were taken before it stopped, or T if it never did; None before that."""
+        if self.stopped:
+            return self._inner.t - 1
+        return self.horizon if self.t > self.horizon else None
 
     @property
     def episode_record(self) -> Episodes:
@@ -197,12 +204,14 @@ class KnapsackAgent(Agent):
         achieved = self.reward.value(self.average) if self.t > 1 else proven.achieved
         return dataclasses.replace(proven, achieved=achieved, t=self.t - 1)
 
-    def absorb(self, log: Source) -> int:
+    def absorb(self, log: Source, again: bool = False) -> int:
         """Learn from a log, in which null actions must have yielded and consumed nothing.
 
         Parameters
         ----------
         log : frame or path
+            As for `TocUCRL2.absorb`.
+        again : bool
             As for `TocUCRL2.absorb`.
         """
 
@@ -216,8 +225,8 @@ class KnapsackAgent(Agent):
                         f"log: {self.space.name_pair(pair)} is a null action, and yields or consumes something in it"
                     )
 
-        with self.exclusive(), self._inner.exclusive():
-            return self._inner.absorb_checked(log, check)
+        with self._lock.use(), self._inner.loop.exclusive():
+            return self._inner._absorb_checked(log, again, check)
 
     def resume(self, state: int) -> None:
         """Say where the system is, after a gap.
@@ -255,8 +264,8 @@ class KnapsackAgent(Agent):
         if action == self.null_actions[state] and outcomes.any():
             raise self._not_null(state, outcomes)
         if self._inner.pending:
-            with self._inner.exclusive():
-                self._inner.take_in(outcomes, next_state, self._case)
+            with self._inner.loop.exclusive():
+                self._inner.loop.take_in(outcomes, next_state, self._case)
 
     def _account(self, outcomes: NDArray[np.float64], after: int) -> None:  # noqa: ARG002
         """Move the clock; the inner agent keeps the sums, to which null actions add nothing."""
@@ -270,7 +279,7 @@ class KnapsackAgent(Agent):
             return
         outcome = np.zeros(self.space.n_outcomes)
         nulls = (self.space.first_pair, self.null_actions, self._clock, outcome)
-        if not _idle(steps, *nulls, rng, sampling_arrays(model)):
+        if not _idle(steps, *nulls, rng, get_sampling(model)):
             raise self._not_null(self.state, outcome)
 
     # -- keeping --------------------------------------------------------------------------------------
@@ -294,7 +303,7 @@ class KnapsackAgent(Agent):
             fits = inner.t <= self.t and not inner.pending and int(clock["pending"][0]) in (-1, int(null))
         elif fits:
             fits = np.array_equal(clock_numbers(clock), clock_numbers(inner._clock))
-        require(fits, "its clock is damaged")
+        ensure(fits, "the array 'clock' is not that of its memory and its budget")
 
     # -- inside ---------------------------------------------------------------------------------------
 
@@ -349,4 +358,4 @@ def _with_known_nulls(space: Space, null_actions: NDArray[np.int64]) -> Space:
         return space  # its mechanics say so
     mask = space.known_mask.copy()
     mask[space.first_pair[:-1] + null_actions] = True
-    return Space.of_arrays(space.first_pair, space.start, mask, space.known_rows, space.labels)
+    return Space.from_arrays(space.first_pair, space.start, mask, space.known_rows, space.labels)

@@ -1,4 +1,4 @@
-r"""Where the slack of a bound comes from: what the uncertainty about each thing adds to it.
+r"""The slack of a bound: what the uncertainty about each outcome, transition or law adds to it.
 
 With x~ the long run of the plan's optimistic model, u its bias, v^ and p^ the estimates,
 
@@ -6,13 +6,13 @@ With x~ the long run of the plan's optimistic model, u its bias, v^ and p^ the e
 
 one term for each outcome and one for the transitions of each pair: what the uncertainty about it adds to the bound.
 
-With known mechanics the second is taken apart further. Let x~(node) be the value of a node under the optimistic laws
+With known mechanics the second term is split further. Let x~(node) be the value of a node under the optimistic laws
 and x^(node) under the estimated ones. Then
 
     x~(node) - x^(node) = sum over w of (q~(w) - q^(w)) x~(child w)  +  sum over w of q^(w) (x~ - x^)(child w),
 
-so that a node adds the first sum, times the mass that reaches it under the estimates. What nodes of one law add is
-summed up, for each pair.
+so a node adds the first sum, times the mass that reaches it under the estimates. The terms of all nodes of one law are
+summed, for each pair.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from equipoise._types import Index, Vector
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.law_counts import units_of
+from equipoise.confidence.counts import Counts, count_layout
 from equipoise.confidence.nonzero import OTHERS, NonzeroBounds, NonzeroSums, listed_places
 from equipoise.confidence.region import Region
 from equipoise.models.labels import as_column
-from equipoise.models.laws.flow import flow
 from equipoise.models.laws.laws import Laws
+from equipoise.models.laws.validate import flow
 from equipoise.models.model import Space
-from equipoise.planning.believing import Belief
-from equipoise.planning.law_response import likeliest, optimistic_rows
+from equipoise.planning.optimistic_model import OptimisticPlan, optimistic_rows
+from equipoise.planning.optimistic_transitions import optimistic_shares
 
 if TYPE_CHECKING:
     import polars
@@ -41,24 +40,12 @@ _TRANSITIONS: Final = "transitions"
 _POINT: Final = 1e-12  # a region whose lower bounds leave no more than this free is a point
 
 
-def slack_of(space: Space, counts: Counts, region: Region, belief: Belief) -> polars.DataFrame:
-    """What the uncertainty about each outcome, and the transitions or laws, of each pair adds to a bound, most first.
-
-    Parameters
-    ----------
-    space : Space
-        Of the world.
-    counts : Counts
-        What was observed.
-    region : Region
-        What that leaves possible.
-    belief : Belief
-        The plan that gave the bound.
-    """
+def slack_table(space: Space, counts: Counts, region: Region, belief: OptimisticPlan) -> polars.DataFrame:
+    """What the uncertainty about each pair's outcomes, transitions or laws adds to a bound, most first."""
     if space.laws is None:
-        states, sources, visits, adds = _of_pairs(space, counts, region, belief)
+        states, sources, visits, adds = _slack_of_pairs(space, counts, region, belief)
     else:
-        states, sources, visits, adds = _of_laws(space, space.laws, counts, region, belief)
+        states, sources, visits, adds = _slack_of_laws(space, space.laws, counts, region, belief)
     import polars
 
     labels, actions = space.labels, belief.plan.policy[states]
@@ -75,32 +62,39 @@ def slack_of(space: Space, counts: Counts, region: Region, belief: Belief) -> po
     return frame.sort("adds", descending=True)
 
 
-def _of_pairs(space: Space, counts: Counts, region: Region, belief: Belief) -> tuple[Index, list[str], Index, Vector]:
-    theta, pairs, share = belief.theta, belief.response.pairs, belief.response.share
+def _slack_of_pairs(
+    space: Space, counts: Counts, region: Region, belief: OptimisticPlan
+) -> tuple[Index, list[str], Index, Vector]:
+    theta, pairs, share = belief.theta, belief.model.pairs, belief.model.share
     visits = (counts.visits + counts.fresh)[pairs]
     bias = belief.plan.bias
-    of_transitions = share * (belief.response.chain @ bias - _estimated(counts, region, pairs, bias))
+    of_transitions = share * (belief.model.chain @ bias - _estimate_values(counts, region, pairs, bias))
     adds, names = of_transitions[:, None], [_TRANSITIONS]
     if counts.nonzero is not None and region.nonzero is not None:
-        return _of_nonzero(space, counts.nonzero, region.nonzero, belief, visits, of_transitions)
-    if units_of(space).told is None:
+        return _slack_of_nonzero(space, counts.nonzero, region.nonzero, belief, visits, of_transitions)
+    if count_layout(space).told is None:
         seen = visits > 0
         middle = 0.5 * (region.v_lo + region.v_hi)[pairs]
         means = np.where(seen[:, None], counts.sums[pairs] / np.maximum(visits, 1)[:, None], middle)
         known = space.known_mask[pairs]
         means[known] = space.known_outcomes[pairs][known]
         means = np.clip(means, region.v_lo[pairs], region.v_hi[pairs])
-        of_outcomes = share[:, None] * -theta * (belief.response.outcomes - means)
+        of_outcomes = share[:, None] * -theta * (belief.model.outcomes - means)
         adds, names = np.column_stack([of_outcomes, adds]), [*space.outcome_names(), *names]
     states, sources = np.nonzero(adds > _ROUNDING)
     return states, [names[k] for k in sources], visits[states], adds[states, sources]
 
 
-def _of_nonzero(
-    space: Space, sums: NonzeroSums, bounds: NonzeroBounds, belief: Belief, visits: Index, of_transitions: Vector
+def _slack_of_nonzero(
+    space: Space,
+    sums: NonzeroSums,
+    bounds: NonzeroBounds,
+    belief: OptimisticPlan,
+    visits: Index,
+    of_transitions: Vector,
 ) -> tuple[Index, list[str], Index, Vector]:
     """The same where outcomes are nearly all zero: those that a pair never showed are one source together."""
-    price, pairs, share = -belief.theta, belief.response.pairs, belief.response.share
+    price, pairs, share = -belief.theta, belief.model.pairs, belief.model.share
     row, place = listed_places(sums, pairs)
     outcome, lo, hi = sums.pool_outcome[place], bounds.lo[place], bounds.hi[place]
     mean = np.clip(sums.pool_sum[place] / np.maximum(visits, 1)[row], lo, hi)  # listed is what was seen or told
@@ -119,15 +113,15 @@ def _of_nonzero(
     return states[kept], [names[k] for k in sources[kept]], visits[states[kept]], adds[kept]
 
 
-def _of_laws(
-    space: Space, laws: Laws, counts: Counts, region: Region, belief: Belief
+def _slack_of_laws(
+    space: Space, laws: Laws, counts: Counts, region: Region, belief: OptimisticPlan
 ) -> tuple[Index, list[str], Index, Vector]:
     theta, arrays, work = belief.theta, laws.arrays, belief.work
     assert work is not None
     visits = counts.visits + counts.fresh
-    optimistic, estimated = likeliest(arrays, region, work), _estimated_shares(laws, counts)
-    passing = flow(arrays, arrays.root[belief.response.pairs], estimated)
-    share = belief.response.share[:, None]
+    optimistic, estimated = optimistic_shares(arrays, region, work), _estimate_shares(laws, counts)
+    passing = flow(arrays, arrays.root[belief.model.pairs], estimated)
+    share = belief.model.share[:, None]
     at_nodes = (optimistic - estimated) * work.value[arrays.child]
     node = np.repeat(np.arange(arrays.node_law.size), np.diff(arrays.node_first))
     of_node = np.bincount(node, weights=at_nodes, minlength=arrays.node_law.size)
@@ -153,7 +147,7 @@ def _of_laws(
     return states, [names[k] for k in sources], visits[np.array(units)[sources]], together[states, sources]
 
 
-def _estimated_shares(laws: Laws, counts: Counts) -> Vector:
+def _estimate_shares(laws: Laws, counts: Counts) -> Vector:
     """Relative frequencies of the values, for each node; of a law never seen, all alike."""
     arrays = laws.arrays
     laws_of: list[Vector] = []
@@ -169,7 +163,7 @@ def _estimated_shares(laws: Laws, counts: Counts) -> Vector:
     return np.concatenate([laws_of[law] for law in arrays.node_law]) if arrays.node_law.size else np.zeros(0)
 
 
-def _estimated(counts: Counts, region: Region, pairs: Index, bias: Vector) -> Vector:
+def _estimate_values(counts: Counts, region: Region, pairs: Index, bias: Vector) -> Vector:
     """p^.u of each pair; p.u of one whose region is a point; of one never seen, the mean of u."""
     estimates = np.full(pairs.size, bias.mean())
     for i, pair in enumerate(pairs.tolist()):

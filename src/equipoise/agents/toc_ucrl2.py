@@ -1,4 +1,4 @@
-r"""Algorithm TOC-UCRL2 (section 3 of the paper): optimism, steered by theta, replanned at a threshold.
+r"""Algorithm TOC-UCRL2 (section 3 of the paper): optimistic planning with prices theta, and a threshold for replanning.
 
 Episode m starts at time tau(m) and
 
@@ -10,61 +10,81 @@ Episode m starts at time tau(m) and
 while  Psi <= Q  and  nu(s_t, pi(s_t)) < max(1, N_m(s_t, pi(s_t))); after each step the oracle makes
 theta_{t+1} and Psi grows by ||theta_{t+1} - theta_ref||_*.
 
-Q = infinity leaves the doubling of visits alone, which is UCRL2's schedule. At Q = 0 any change of theta
-ends the episode. Planning happens when the next action is asked for, never after the last step.
+At Q = infinity only the doubling of visits ends an episode, which is UCRL2's schedule. At Q = 0 any change of theta
+does. A plan is made when the next action is requested, never after the last step.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from equipoise._compile import once
-from equipoise._numbers import real
-from equipoise.agents.attending import attended, with_room
-from equipoise.agents.base import Agent, check_kind
-from equipoise.agents.bounding import largest_value
-from equipoise.agents.certificate import Certificate, certificate_of
-from equipoise.agents.episodes import Episodes, no_episodes
-from equipoise.agents.keeping import Kept, restored, stored
+from equipoise._runtime.compiler import compile_once
+from equipoise.agents.base import Agent
+from equipoise.agents.certificate import Certificate, agent_certificate
+from equipoise.agents.checkpoint import AgentState, pack_state, unpack_state
+from equipoise.agents.dual_bound import NOT_AT_ALL, Proof, empty_proof, largest_value
+from equipoise.agents.episodes import Episodes, empty_episodes
+from equipoise.agents.growth import grow_region, handle_return_code
 from equipoise.agents.kernels import observe_once, ready, run
-from equipoise.agents.machine import BUDGET_GONE, DONE, PAUSED, Machine, Rules, StepMachine
-from equipoise.agents.memory import Memory, new_buffers, new_memory
-from equipoise.agents.parts import asking, check_rule, check_theory, first_theta_of, kernel_of, phase_of, remembered
-from equipoise.agents.proof import NOT_AT_ALL, Proof, no_proof
-from equipoise.agents.rules import rules_of
-from equipoise.agents.schedules import Power, Schedule, checked_threshold, checked_tolerance
-from equipoise.confidence.absorbing import absorbed
-from equipoise.confidence.base import Confidence
+from equipoise.agents.loop import CompiledLoop
+from equipoise.agents.phase import (
+    begin_phase,
+    check_confidence,
+    check_delta,
+    check_kind,
+    check_oracle,
+    get_oracle_kernel,
+    get_phase,
+    initial_theta,
+    is_phase_due,
+    memory_size,
+    oracle_constants,
+    phase_constants,
+    reraise_as,
+    set_up_phase,
+    steps_left,
+)
+from equipoise.agents.schedules import Power, Schedule, check_growth, check_threshold, check_tolerance, with_growth
+from equipoise.agents.state import (
+    BUDGET_GONE,
+    DONE,
+    PAUSED,
+    AgentArrays,
+    Memory,
+    PhaseConstants,
+    StepArrays,
+    new_buffers,
+    new_memory,
+)
+from equipoise.confidence.base import Confidence, build_region
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.confidence.counts import Counts, forget
-from equipoise.confidence.fill import region_of
-from equipoise.confidence.law_counts import nothing_counted, units_of
-from equipoise.confidence.law_intervals import law_table
-from equipoise.confidence.region import empty_region
-from equipoise.errors import ContractError, OracleError, ParameterError, ProtocolError
-from equipoise.models.bandit import bandit
+from equipoise.confidence.counts import Counts, count_layout, empty_counts, forget
+from equipoise.confidence.intervals import absorb_log, law_table
+from equipoise.confidence.region import Region, empty_region
+from equipoise.errors import ContractError, ParameterError, ProtocolError
+from equipoise.models.communication import departures
 from equipoise.models.laws.laws import LawArrays
-from equipoise.models.laws.observing import cases_of
+from equipoise.models.laws.validate import find_branch_cases
 from equipoise.models.log import Source
 from equipoise.models.model import Model, Space
-from equipoise.models.world import sampling_arrays, stream
+from equipoise.models.paper_instances import bandit
+from equipoise.models.world import get_sampling, stream
 from equipoise.oracles.base import Oracle, Phase
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.planning.evi import workspace
-from equipoise.planning.options import Planner
+from equipoise.planning.options import Planner, PlanningOracle
 from equipoise.rewards.base import Reward
-from equipoise.rewards.quadratic import Quadratic
+from equipoise.rewards.separable import Linear, Quadratic
 
 if TYPE_CHECKING:
     import polars
 
-_MADE_ANEW: Final = ("_machine", "_rules", "_phase", "_lock", "_clock", "_total", "_cases_in")
+_REBUILT: Final = ("_arrays", "_constants", "_phase", "_lock", "_clock", "_total", "_cases_in")
 
 
 @final
@@ -74,7 +94,7 @@ class TocUCRL2(Agent):
     Parameters
     ----------
     space : Space
-        What the agent may know of the world: states, actions, number of outcomes, start.
+        What the agent knows of the world: states, actions, number of outcomes, start.
     reward : Reward
         The concave g, to be maximised at the average outcome vector.
     oracle : Oracle, optional
@@ -83,19 +103,22 @@ class TocUCRL2(Agent):
         Q. None: the Lipschitz constant of g; `math.inf`: UCRL2's schedule; 0: replan whenever theta moves. `Power` and
         `Span` change it from episode to episode.
     delta : float
-        The level of the confidence regions.
+        Failure probability: the confidence regions hold with probability 1 - delta.
     confidence : Confidence, optional
         None: `Bernstein()`, the paper's; `Known(model)`: nothing to learn.
     tolerance : float or Power, optional
-        At which the planner stops. None: 1/sqrt(tau(m)), the paper's, which is `Power(-0.5)`.
-    planner : Planner, optional
-        Further options of the planner; None: the paper's.
+        Tolerance of the planner. None: 1/sqrt(tau(m)), the paper's, which is `Power(-0.5)`.
+    planner : PlanningOracle, optional
+        `Planner`, the options of the built-in one; or a planner of your own. None: the paper's.
+    visits : float
+        An episode ends when the visits of a pair have grown by this factor since the last plan, in (0, 1]: 1 for the
+        paper's doubling; 0.25 plans up to three times as often, and learns faster. The attribute is `visit_growth`.
 
     See Also
     --------
     equipoise.recommended : The agent to start with.
     equipoise.KnapsackAgent : Under budgets.
-    equipoise.agents.Steering : The gradient threshold alone, for another learner.
+    equipoise.agents.Steering : Only the gradient threshold, for another learner.
 
     Examples
     --------
@@ -111,8 +134,8 @@ class TocUCRL2(Agent):
     101
     """
 
-    _machine: Machine
-    _rules: Rules
+    _arrays: AgentArrays
+    _constants: PhaseConstants
     _phase: Phase
 
     def __init__(
@@ -125,84 +148,90 @@ class TocUCRL2(Agent):
         confidence: Confidence | None = None,
         tolerance: float | Power | None = None,
         *,
-        planner: Planner | None = None,
+        planner: PlanningOracle | None = None,
+        visits: float = 1.0,
     ) -> None:
         super().__init__(space, reward)
         self.oracle = fitting_oracle(reward) if oracle is None else oracle
-        check_kind(self.oracle, Oracle, "oracle", "eq.oracles.FrankWolfe()")
-        with asking(self.oracle, "check", OracleError):
-            self.oracle.check(reward)
-        check_theory(self.oracle)
+        check_oracle(self.oracle, reward)
         self.confidence = Bernstein() if confidence is None else confidence
-        check_kind(self.confidence, Confidence, "confidence", "eq.confidence.Bernstein()")
-        with asking(self.confidence, "check", ContractError):
-            self.confidence.check(space)
-        check_rule(self.confidence)
-        self.threshold = checked_threshold(threshold, reward)
-        self.delta = real(delta, "delta", error=ParameterError)
-        if not 0 < self.delta < 1:
-            raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
-        self.tolerance = checked_tolerance(tolerance)
+        check_confidence(self.confidence, space)
+        self.threshold = check_threshold(threshold, reward)
+        self.delta = check_delta(delta)
+        self.tolerance = check_tolerance(tolerance)
         self.planner = Planner() if planner is None else planner
-        check_kind(self.planner, Planner, "planner", "eq.planning.Planner(warm_start=True)")
+        check_kind(self.planner, PlanningOracle, "planner", "eq.planning.Planner(warm_start=True)")
+        if space.laws is not None and not isinstance(self.planner, Planner):
+            raise ParameterError(
+                f"planner: {self.planner!r} plans over a table, and this space has known mechanics; use "
+                "eq.planning.Planner(), or the space of a model without them"
+            )
 
-        counts = nothing_counted(space, self.confidence)
-        remembers = remembered(kernel_of(self.oracle, reward), reward)
+        self.visit_growth = check_growth(visits)
+        counts = empty_counts(space, self.confidence)
+        remembers = memory_size(get_oracle_kernel(self.oracle, reward), reward)
         learning = bool(self.confidence.learning)
-        with asking(self.confidence, "first_stream", ContractError):
+        with reraise_as(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
         memory = new_memory(space.n_states, space.n_outcomes, remembers, space.start, learning, random)
-        memory.theta[:] = first_theta_of(self.oracle, reward)
+        memory.theta[:] = initial_theta(self.oracle, reward)
         self._absorbed = 0
+        self._logs = np.zeros(0, dtype=np.uint64)
         self._ceiling: float | None = None
-        self.adopt(counts, memory, no_episodes(), no_proof(space.n_outcomes))
+        self._adopt(counts, memory, empty_episodes(), empty_proof(space.n_outcomes))
+
+    def arguments(self) -> dict[str, Any]:
+        """The constructor's arguments; `visits` is `visit_growth`, and is left out at 1."""
+        return with_growth(super().arguments(), self.visit_growth)
 
     # -- what a user may look at ---------------------------------------------------------------------
 
     @property
     def horizon(self) -> int | None:
-        """The number of steps that the oracle is tuned for; None if it is good for any."""
+        """The number of steps that the oracle is tuned for; None if it has no limit."""
         return self.oracle.horizon
 
     @property
     def caveat(self) -> str:
-        """That of its confidence; or that nothing is proven of its oracle, or of laws that are not seen."""
+        """Why the agent has no guarantee (confidence, oracle, planner, unobserved laws); empty if it has one."""
         known = (self.oracle.theory.regret_term, self.oracle.phase(1).oracle.theory.gradient_episodes)
         unknown = None in known  # a bound on the regret needs both
         unseen = self.space.laws is not None and not self.space.laws.revealing
+        elsewhere = not isinstance(self.planner, Planner)
         return (
             self.confidence.caveat
             or ("no bound is known for its oracle" if unknown else "")
             or ("no bound: a law is not seen where it matters" if unseen else "")
+            or ("no bound is known for its planner" if elsewhere else "")
         )
 
     @property
     def theta(self) -> NDArray[np.float64]:
         """theta_t: minus a supergradient of g."""
-        return self._machine.memory.theta.copy()
+        return self._arrays.memory.theta.copy()
 
     @property
     def policy(self) -> NDArray[np.int64]:
         """The action of each state in the present episode."""
         self._require_plan("policy")
-        return self._machine.memory.policy.copy()
+        return self._arrays.memory.policy.copy()
 
     @property
     def gain(self) -> float:
         """The planner's optimistic average reward in the present episode."""
         self._require_plan("gain")
-        return float(self._machine.records.gain[self._now["episodes"] - 1])
+        return float(self._arrays.records.gain[self._now["episodes"] - 1])
 
     @property
     def bias(self) -> NDArray[np.float64]:
         """The planner's bias of each state in the present episode; its least entry is zero."""
         self._require_plan("bias")
-        return self._machine.memory.bias.copy()
+        return self._arrays.memory.bias.copy()
 
     @property
     def drift(self) -> float:
         """Psi: how far theta has moved in the present episode, summed over its steps."""
-        return float(self._machine.memory.gauge["drift"][0])
+        return float(self._arrays.memory.drift_state["drift"][0])
 
     @property
     def episode_starts(self) -> NDArray[np.int64]:
@@ -212,75 +241,110 @@ class TocUCRL2(Agent):
     @property
     def episode_record(self) -> Episodes:
         """The record of all episodes so far, column by column."""
-        return self._machine.records.first(int(self._now["episodes"]))
+        return self._arrays.records.first(int(self._now["episodes"]))
 
     @property
     def visits(self) -> NDArray[np.int64]:
         """How often each pair was visited (since the last restart, under `Doubling` with fresh counts).
 
-        With known mechanics, how often each law was seen, in the order of ``space.laws.names``.
+        With known mechanics, how often each law was observed, in the order of ``space.laws.names``.
         """
-        return self._machine.counts.visits + self._machine.counts.fresh
+        return self._arrays.counts.visits + self._arrays.counts.fresh
+
+    @property
+    def absorbed(self) -> int:
+        """How many rows of logs it has learnt from; see `absorb`."""
+        return self._absorbed
+
+    def alternations(self, model: Model) -> int:
+        """N_alt: how often the agent left a state in which it could have stayed; see `models.departures`.
+
+        Rows of absorbed logs count as well, and under `Doubling` with fresh counts only steps since the last restart.
+
+        Parameters
+        ----------
+        model : Model
+            The world, which the agent itself does not know.
+
+        Raises
+        ------
+        ParameterError
+            If the agent's space is not that of the model.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.star(branches=3, diameter=4)
+        >>> agent = eq.TocUCRL2(model.space, eq.rewards.Balance([1 / 3] * 3))
+        >>> run = eq.simulate(model, agent, 5000, trace=True)
+        >>> agent.alternations(model) == run.alternations() > 0
+        True
+        """
+        if self.space != model.space:
+            raise ParameterError("model: its space is not the agent's; give the world that the agent was in")
+        if self.space.laws is not None:
+            raise ParameterError(
+                "alternations: with known mechanics laws are counted, not pairs; run.alternations() has it"
+            )
+        return int(self.visits[departures(model)].sum())
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_") and "_rules" in self.__dict__:
+        if not name.startswith("_") and "_constants" in self.__dict__:
             raise AttributeError(f"{name}: what an agent is made of cannot be changed; make another agent")
         super().__setattr__(name, value)
 
-    def __getstate__(self) -> dict[str, object]:
+    def _parts(self) -> dict[str, object]:
         # without the rules, as compiled code has another address in another process, and without scratch
-        parts = {name: part for name, part in self.__dict__.items() if name not in _MADE_ANEW}
-        return parts | {
-            "_kept": (self._machine.counts, self._machine.memory, self._machine.records, self._machine.proof)
-        }
+        parts = {name: part for name, part in self.__dict__.items() if name not in _REBUILT}
+        return parts | {"_kept": (self._arrays.counts, self._arrays.memory, self._arrays.records, self._arrays.proof)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         kept = state.pop("_kept")
-        self.__dict__.update(state)
-        self.adopt(*kept)
+        super().__setstate__(state)
+        self._adopt(*kept)
 
     # -- proving --------------------------------------------------------------------------------------
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth."""
-        return self._rules.proving != NOT_AT_ALL
+        """Whether its regions are proven to contain the true model."""
+        return self._constants.proving != NOT_AT_ALL
 
     @property
     def best_possible(self) -> float:
-        """The least upper bound on the optimum that its plans have proven so far; infinity if it proves nothing.
+        """The least upper bound on the optimum that its plans have proven so far; infinity if they prove nothing.
 
-        It is never more than the largest value of g, for which nothing need be known.
+        It is never above the largest value of g, which is a bound without any data.
         """
         if not self.proves:
             return math.inf
-        if self._ceiling is None:  # not before it is asked for: it may have to be compiled, or iterated for
+        if self._ceiling is None:  # on first use: it may have to be compiled, or found by iteration
             self._ceiling = largest_value(self.reward)
-        return min(float(self._machine.proof.bound[0]), self._ceiling)
+        return min(float(self._arrays.proof.bound[0]), self._ceiling)
 
     def certificate(self, effort: int = 0) -> Certificate:
-        """What the data prove: how good any policy could be at most, and so how much is lost at most.
+        """An upper bound on the optimum, and so on the regret, from the agent's data alone.
 
-        It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
-        before. All certificates of an agent hold together, at all times, with the probability that its regions do:
-        1 - delta. Under `Doubling` the mega-episodes share delta. Of a reward that changes with time the limit is
-        meant, as it is in `solve` and in the values of a run.
+        It plans once with the present regions and theta, and takes the least of that bound and of those of all earlier
+        plans. All certificates of an agent hold simultaneously, with the probability that its regions do: 1 - delta.
+        Under `Doubling` the mega-episodes share delta. For a reward that changes with time, the bound is on the optimum
+        of its limit, as in `solve` and in the values of a run.
 
         Parameters
         ----------
         effort : int
-            How many plans more to spend on it. Each moves theta to where the bound is lower.
+            How many more plans to make. Each moves theta to where the bound is lower.
 
         Returns
         -------
         Certificate
-            With `best_possible`, `achieved`, `regret_at_most`, `probability`, and where the slack comes from.
+            With `best_possible`, `achieved`, `regret_at_most`, `probability`, and the sources of the slack.
 
         Raises
         ------
         ProtocolError
-            When the regions of the agent's confidence are not proven to hold the truth.
+            If the regions of the agent's confidence are not proven to contain the true model.
 
         Examples
         --------
@@ -294,21 +358,21 @@ class TocUCRL2(Agent):
         >>> certificate.slack.columns
         ['state', 'action', 'source', 'visits', 'adds']
         """
-        with self.exclusive():
-            return certificate_of(self, effort)
+        with self._lock.use():
+            return agent_certificate(self, effort)
 
     def laws(self) -> polars.DataFrame:
-        """What it knows of each law of its mechanics: estimates, and the intervals of its regions.
+        """Estimates of each law of its mechanics, and their confidence intervals.
 
         Returns
         -------
         polars.DataFrame
-            One row a value of each law: law, value, visits of the law, seen, estimate, low, high.
+            One row per value of each law: law, value, visits of the law, seen, estimate, low, high.
 
         Raises
         ------
         ProtocolError
-            When the agent was told no mechanics.
+            If the agent's space has no mechanics.
 
         Examples
         --------
@@ -322,32 +386,33 @@ class TocUCRL2(Agent):
         """
         if self.space.laws is None:
             raise ProtocolError("laws: the agent was told no mechanics; make it with the space of an eq.Mechanics")
-        with self.exclusive():
-            tau = self.t - self._rules.tau_origin
-            region = region_of(self.confidence, self.space, self._machine.counts, tau, self._rules.delta)
-            return law_table(self.space.laws, self._machine.counts, region)
+        with self._lock.use():
+            return law_table(self.space.laws, self._arrays.counts, self._present_region())
 
     # -- what happened elsewhere ----------------------------------------------------------------------
 
-    def absorb(self, log: Source) -> int:
+    def absorb(self, log: Source, again: bool = False) -> int:
         """Learn from a log: transitions that were observed under any policy; returns the number of rows.
 
-        The rows count as visits; the average, theta and the time of the agent stay its own. Regions hold the truth as
-        before, because each rests on the visits of its own pair; those that grow with time count the rows as time. The
-        next step is planned anew.
+        The rows count as visits, in whatever order they are. The average, theta, its threshold and the time of the
+        agent stay its own. Regions contain the true model as before, because each rests on the visits of its own pair;
+        those that grow with time, and the planner's tolerance, count the rows as time. The next step is planned again.
 
         Parameters
         ----------
         log : frame or path
             A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for
             each outcome, and next_state; labels or numbers. A file is read piece by piece.
+        again : bool
+            Use it even if a log of the same rows, in any order, was absorbed before. Rows that are counted twice make
+            regions too small; but different logs of a short or nearly deterministic process may be equal.
 
         Raises
         ------
         LogError
-            When rows cannot have happened; then none is taken in.
+            If rows cannot have happened, or a log of the same rows was absorbed before; then none is used.
         ProtocolError
-            When the agent forgets what it has seen, as `Doubling` does unless it inherits.
+            If the agent forgets its counts at restarts, as with `Doubling` unless it inherits.
 
         Examples
         --------
@@ -360,28 +425,21 @@ class TocUCRL2(Agent):
         >>> agent.absorb(log), agent.t, agent.certificate().best_possible < before
         (20000, 1, True)
         """
-        with self.exclusive():
-            return self.absorb_checked(log, lambda _: None)
+        with self._lock.use():
+            return self._absorb_checked(log, again, lambda _: None)
 
-    def absorb_checked(self, log: Source, check: Callable[[Counts], None]) -> int:
-        """As `absorb`, for agents made of this one; `check` may refuse the counts before they are taken.
-
-        Parameters
-        ----------
-        log : frame or path
-            As for `absorb`.
-        check : callable
-            Called with the counts as they would be.
-        """
-        if not phase_of(self.oracle, 1).inherit:
+    def _absorb_checked(self, log: Source, again: bool, check: Callable[[Counts], None]) -> int:
+        """As `absorb`, for agents made of this one; `check` may raise before the counts are taken."""
+        if not get_phase(self.oracle, 1).inherit:
             raise ProtocolError(
                 f"absorb: {self.oracle!r} forgets everything at each of its restarts, and the log with it; "
                 "eq.oracles.Doubling(..., inherit=True) does not"
             )
-        counts, rows, _ = absorbed(self._machine.counts, log, self.space)
+        counts, rows, logs = absorb_log(self._arrays.counts, log, self.space, self._logs, again)
         check(counts)
-        self._machine = with_room(self._machine._replace(counts=counts))
+        self._arrays = grow_region(self._arrays._replace(counts=counts))
         self._absorbed += rows
+        self._logs = logs
         self._now["planned"] = 0
         self._set_up_phase()
         return rows
@@ -389,15 +447,15 @@ class TocUCRL2(Agent):
     # -- acting ---------------------------------------------------------------------------------------
 
     def choose(self, state: int) -> int:
-        """The policy's action, planning anew if the episode is over."""
+        """The policy's action, after a new plan if the episode is over."""
         self._be_ready()
-        return int(self._machine.memory.policy[state])
+        return int(self._arrays.memory.policy[state])
 
     def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:  # noqa: ARG002
         """Lines 13 to 16: count, average, theta_{t+1}, the drift; moves the clock too."""
-        self._machine.buffers.outcome[:] = outcomes
-        while reason := observe_once(self._step_machine(), self._rules, next_state, self._case):
-            self.attend_to(reason)
+        self._arrays.buffers.outcome[:] = outcomes
+        while reason := observe_once(self._step_arrays(), self._constants, next_state, self._case):
+            self._handle_return_code(reason)
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
         """Compiled, the planning included."""
@@ -410,120 +468,70 @@ class TocUCRL2(Agent):
 
     def memory(self) -> dict[str, dict[str, NDArray[Any]]]:
         """All arrays: counts, memory, and the record of episodes; records as plain vectors."""
-        machine = self._machine
-        return stored(Kept(machine.counts, machine.memory, self.episode_record, machine.proof, self._absorbed))
+        arrays = self._arrays
+        state = AgentState(arrays.counts, arrays.memory, self.episode_record, arrays.proof, self._absorbed, self._logs)
+        return pack_state(state)
 
     def restore(self, memory: Mapping[str, Any]) -> None:
-        """Go on with these arrays."""
-        kept = restored(self, memory)
-        self._absorbed = kept.absorbed
-        self.adopt(kept.counts, kept.memory, kept.records, kept.proof)
+        """Continue from these arrays."""
+        state = unpack_state(self, memory)
+        self._absorbed, self._logs = state.absorbed, state.logs
+        self._adopt(state.counts, state.memory, state.records, state.proof)
 
     # -- episodes -------------------------------------------------------------------------------------
 
     def _be_ready(self, wait: bool = True) -> bool:
-        """Lines 4 to 10: make sure that the policy is one to follow at the present time.
-
-        With `wait` off it may come back before, to be called again: then the answer is False.
-        """
-        self.begin_phase_if_due()
-        while reason := ready(self._machine, self._rules):
-            self.attend_to(reason)
+        """Lines 4 to 10: plan if the policy cannot be followed at the present time."""
+        self._begin_phase_if_due()
+        while reason := ready(self._arrays, self._constants):
+            self._handle_return_code(reason)
             if reason == PAUSED and not wait:
                 return False
         return True
 
     def _run(self, model: Model, rng: np.random.Generator, steps: int, budget: float = math.inf) -> None:
-        """Take up to `steps` steps in `model`, planning on the way; it may stop before that to be called again."""
+        """Take up to `steps` steps in `model`, with plans in between; it may return earlier, to be called again."""
         if not self._be_ready(wait=False):
             return
-        left = self.steps_left_in_phase()
+        left = self._steps_left_in_phase()
         count = steps if left is None else min(steps, left)
         cases = self._cases(model)
-        self.attend_to(run(self._machine, self._rules, count, budget, rng, sampling_arrays(model), cases))
-
-    # -- for loops written elsewhere ------------------------------------------------------------------
+        self._handle_return_code(run(self._arrays, self._constants, count, budget, rng, get_sampling(model), cases))
 
     @property
-    def machine(self) -> Machine:
-        """The arrays that kernels work on. Ask again after `attend_to`, which may replace some by larger ones."""
-        return self._machine
+    def loop(self) -> CompiledLoop:
+        """For loops of your own: the lock, steps without checks, and what its kernels work on."""
+        return CompiledLoop(self)
 
-    @property
-    def rules(self) -> Rules:
-        """The constants and addresses of the present phase. Ask again after `begin_phase_if_due`."""
-        return self._rules
+    # -- inside ---------------------------------------------------------------------------------------
 
-    @property
-    def phase(self) -> Phase:
-        """The oracle's present phase, the first before anything was planned."""
-        return self._phase
+    def _steps_left_in_phase(self) -> int | None:
+        return steps_left(self._phase, self._now)
 
-    def steps_left_in_phase(self) -> int | None:
-        """How many steps may be taken until the oracle starts anew; None if it never does."""
-        if self._phase.length is None:
-            return None
-        clock = self._now
-        return int(clock["origin"] + self._phase.length - (clock["time"] - 1))
-
-    def begin_phase_if_due(self) -> None:
-        """Start the oracle, and under `Doubling` with fresh counts everything, anew, if its phase is over."""
-        clock, memory = self._now, self._machine.memory
-        if clock["phase"] > 0 and self.steps_left_in_phase() != 0:
+    def _begin_phase_if_due(self) -> None:
+        """Restart the oracle, and under `Doubling` with fresh counts everything else, if its phase is over."""
+        if not is_phase_due(self._phase, self._now):
             return
-        phase = phase_of(self.oracle, int(clock["phase"]) + 1)
-        clock["planned"] = 0
-        memory.theta[:] = first_theta_of(phase.oracle, self.reward)
-        memory.oracle[:] = 0.0
+        phase = begin_phase(self.oracle, self.reward, self._arrays.memory)
+        self._now["planned"] = 0
         if not phase.inherit:
-            forget(self._machine.counts, nothing_counted(self.space, self.confidence))
-        clock["origin"] = clock["time"] - 1
-        clock["phase"] += 1
+            forget(self._arrays.counts, empty_counts(self.space, self.confidence))
         self._set_up_phase()
 
-    def attend_to(self, reason: int) -> None:
-        """Do what a kernel came back for: make an array larger, go on with a plan, or raise the error that stopped it.
+    def _handle_return_code(self, code: int) -> None:
+        if code not in (DONE, BUDGET_GONE):
+            self._arrays = handle_return_code(self, code)
 
-        Parameters
-        ----------
-        reason : int
-            What the kernel returned; see `agents.machine`. Nothing is done if it was `DONE` or `BUDGET_GONE`.
-
-        Raises
-        ------
-        ConvergenceError
-            When the planner did not reach its tolerance.
-        ContractError
-            When the bounds of the confidence are not numbers.
-        RewardError, OracleError
-            When theta is not a number: because the reward's gradient or conjugate is none, or the oracle's step.
-        """
-        if reason not in (DONE, BUDGET_GONE):
-            self._machine = attended(self, reason)
-
-    def adopt(self, counts: Counts, memory: Memory, records: Episodes, proof: Proof) -> None:
-        """Go on from these arrays, with new scratch; they must be those of an agent made of the same parts.
-
-        Parameters
-        ----------
-        counts : Counts
-            What was observed.
-        memory : Memory
-            What else decides what comes next.
-        records : Episodes
-            The episodes so far.
-        proof : Proof
-            What they have proven.
-        """
-        once("agent", _small_run)
-        self._lock = threading.Lock()
+    def _adopt(self, counts: Counts, memory: Memory, records: Episodes, proof: Proof) -> None:
+        """Continue from these arrays, with new scratch; they must be those of an agent made of the same parts."""
+        compile_once("agent", _small_run)
         self._cases_in: tuple[Model, NDArray[np.int64] | None] | None = None
         self._clock, self._total = memory.clock, memory.total  # `Agent` reads the arrays that the kernels write
         space, laws = self.space, self._law_arrays
-        units = units_of(space, counts.nonzero is not None)
+        units = count_layout(space, counts.nonzero is not None)
         capacity = max(self.confidence.listed, counts.seen)
         n_rewards = space.n_pairs if laws is None else laws.rows.shape[0]
-        self._machine = Machine(
+        self._arrays = AgentArrays(
             counts=counts,
             memory=memory,
             records=records,
@@ -534,53 +542,82 @@ class TocUCRL2(Agent):
         )
         self._set_up_phase()
 
-    # -- inside ---------------------------------------------------------------------------------------
-
-    def _step_machine(self) -> StepMachine:
-        return StepMachine(self._machine.counts, self._machine.memory, self._machine.buffers)
+    def _step_arrays(self) -> StepArrays:
+        return StepArrays(self._arrays.counts, self._arrays.memory, self._arrays.buffers)
 
     @property
     def _law_arrays(self) -> LawArrays | None:
         return None if self.space.laws is None else self.space.laws.arrays
 
     def _cases(self, model: Model) -> NDArray[np.int64] | None:
-        """The case of each branch of a world; worked out once for each world."""
+        """The case of each branch of a world; computed once for each world."""
         if self._cases_in is None or self._cases_in[0] is not model:
-            self._cases_in = (model, cases_of(model, self.space))
+            self._cases_in = (model, find_branch_cases(model, self.space))
         return self._cases_in[1]
 
     @property
     def _now(self) -> Any:
         """The one record of `memory.clock`; its fields are read and written by name."""
-        return self._machine.memory.clock[0]
+        return self._arrays.memory.clock[0]
 
     def _set_up_phase(self) -> None:
-        """The rules of the present phase, and scratch for its oracle."""
-        number = max(1, int(self._now["phase"]))
-        self._phase = phase_of(self.oracle, number)
-        step = kernel_of(self._phase.oracle, self.reward)
-        memory, buffers = self._machine.memory, self._machine.buffers
-        if remembered(step, self.reward) > memory.oracle.size:
-            raise OracleError(
-                f"oracle: {self.oracle!r} remembers {memory.oracle.size} numbers, and {remembered(step, self.reward)} "
-                f"in phase {number}; its `kernel` must ask for the most that any phase needs"
-            )
-        if buffers.oracle.size != step.scratch:
-            self._machine = self._machine._replace(buffers=buffers._replace(oracle=np.zeros(step.scratch)))
-        self._machine.buffers.filled[0] = 0
-        self._machine.work.progress["time"] = 0
-        origin = (0 if self._phase.inherit else int(self._now["origin"])) - self._absorbed
-        self._rules = rules_of(self, self._phase, step, origin)
+        """The constants of the present phase, and scratch for its oracle."""
+        arrays, reward = self._arrays, self.reward
+        self._phase, step, scratch = set_up_phase(self.oracle, reward, arrays.memory, arrays.buffers.oracle)
+        self._arrays = arrays._replace(buffers=arrays.buffers._replace(oracle=scratch))
+        self._arrays.buffers.filled[0] = 0
+        self._arrays.work.progress["time"] = 0
+        forgotten = 0 if self._phase.inherit else int(self._now["origin"])
+        oracle = oracle_constants(reward, self._phase, step, self.threshold, forgotten - self._absorbed)
+        sparse, delta = arrays.counts.nonzero is not None, self.delta * self._phase.share
+        self._constants = phase_constants(self, oracle, delta, self._absorbed, sparse)
+
+    def _present_region(self) -> Region:
+        """The confidence region from all observations so far; that of the last plan is in the arrays."""
+        constants = self._constants
+        tau, logged = self.t - constants.tau_offset, constants.rows > 0
+        return build_region(self.confidence, self.space, self._arrays.counts, tau, constants.delta, logged)
 
     def _require_plan(self, what: str) -> None:
         if self._now["episodes"] == 0:
             raise ProtocolError(f"{what}: nothing has been planned yet; it is there after the first act or simulate")
 
 
+def ucrl2(space: Space, weights: ArrayLike, delta: float = 0.05) -> TocUCRL2:
+    """UCRL2 (Jaksch et al., 2010) for a weighted sum of the average outcomes: TOC-UCRL2 with a linear g.
+
+    theta never moves, so episodes end by the doubling of visits alone.
+
+    Parameters
+    ----------
+    space : Space
+        What the agent knows of the world.
+    weights : array-like
+        One number for each outcome.
+    delta : float
+        Failure probability of the confidence regions, strictly between 0 and 1.
+
+    Returns
+    -------
+    TocUCRL2
+        An agent that has taken no step.
+
+    See Also
+    --------
+    equipoise.TocUCRL2 : For concave rewards.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> ucrl2(eq.models.riverswim(6).space, [1.0]).threshold
+    inf
+    """
+    return TocUCRL2(space, Linear(weights), threshold=math.inf, delta=delta)
+
+
 def _small_run() -> None:
-    """Run every kernel once, so that all of them are compiled and cached."""
+    """Run the loop once, so that it is compiled and cached; `observe` compiles its kernel when it is used."""
     model = bandit(2)
     agent = TocUCRL2(model.space, Quadratic([0.5, 0.5]))
-    agent.observe([1.0, 0.0], 0 * agent.act(0))
     while agent.t < 16:
         agent.advance(model, stream(model, 0, agent.t), 8)

@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise._component import Maker
-from equipoise._component import parameters as parameters_of
+from equipoise._spec import Maker
+from equipoise._spec import parameters as parameters_of
 from equipoise.agents import vocabulary
-from equipoise.cli.problem import Json
+from equipoise.cli.options import Json
 from equipoise.errors import StudyError
 
 _REQUIRED: Final = "needed"
@@ -33,15 +33,17 @@ _SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
     "mechanics": vocabulary.systems,
     "rewards": vocabulary.reward_families,
     "constraints": vocabulary.constraints,
+    "target-sets": vocabulary.target_sets,
     "oracles": vocabulary.oracle_kinds,
     "mirror-maps": vocabulary.mirror_maps,
     "confidences": vocabulary.confidences,
     "schedules": vocabulary.schedules,
+    "planners": vocabulary.planners,
     "agents": vocabulary.agent_kinds,
 }
 
 
-def _offers(incomplete: str) -> list[str]:
+def _complete_shelf(incomplete: str) -> list[str]:
     return [name for name in _SHELVES if name.startswith(incomplete)]
 
 
@@ -49,7 +51,7 @@ def catalogue(
     shelf: Annotated[
         str | None,
         typer.Argument(
-            help=f"One of {', '.join(_SHELVES)}.", metavar="WHAT", show_default="all", autocompletion=_offers
+            help=f"One of {', '.join(_SHELVES)}.", metavar="WHAT", show_default="all", autocompletion=_complete_shelf
         ),
     ] = None,
     as_json: Json = False,

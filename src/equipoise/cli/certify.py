@@ -12,24 +12,23 @@ from rich.markup import escape
 from rich.table import Table
 
 from equipoise.agents import Certificate
-from equipoise.cli import problem as words
-from equipoise.cli.allowing import With
+from equipoise.cli import options
+from equipoise.cli.plugins import With
 from equipoise.errors import StudyError
-from equipoise.models import Model
-from equipoise.models.estimation import space_from_log
+from equipoise.models.estimated_model import infer_space
 from equipoise.studies.vocabulary import make_reward, make_world
-from equipoise.theory.certifying import certify as certify_log
+from equipoise.theory.log_certificate import certify as certify_log
 
 _LISTED = 8  # sources of slack that are printed
 
 
 def certify(
     log: Annotated[Path, typer.Argument(help="A Parquet or CSV file.", metavar="LOG")],
-    reward: words.NeededReward,
-    world: words.World = None,
+    reward: options.NeededReward,
+    world: options.World = None,
     delta: Annotated[float, typer.Option(help="It holds with probability 1 - DELTA.", metavar="DELTA")] = 0.05,
     effort: Annotated[int, typer.Option(help="Plans to spend on it at most.", metavar="N", min=0)] = 20,
-    as_json: words.Json = False,
+    as_json: options.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Say from a log alone how good any policy could be.
@@ -48,10 +47,8 @@ def certify(
 
     Exit codes: 0, or 1 if the log or the reward is wrong.
     """
-    model = None if world is None else make_world(words.notation(world, "--world"), "--world")
-    space = space_from_log(log) if model is None else model.space
-    stand_in = Model.estimate(log, space) if model is None else model
-    goal = make_reward(words.notation(reward, "--reward"), stand_in, "--reward")
+    space = infer_space(log) if world is None else make_world(options.parse_part(world, "--world"), "--world").space
+    goal = make_reward(options.parse_part(reward, "--reward"), space, "--reward")
     if goal.n_outcomes != space.n_outcomes:
         raise StudyError(f"--reward: it takes {goal.n_outcomes} outcomes; the log has {space.outcome_names()}")
     certificate = certify_log(space, goal, log, delta, effort=effort)

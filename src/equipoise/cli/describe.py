@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from equipoise.cli import problem as words
-from equipoise.cli.allowing import With
+from equipoise.cli import options
+from equipoise.cli.plugins import With
 from equipoise.models.labels import Label, text
-from equipoise.models.laws.truth import true_laws
+from equipoise.models.laws.validate import true_laws
 from equipoise.models.model import Model
 from equipoise.oracles.choice import fitting_oracle
 from equipoise.rewards.base import Reward
@@ -25,11 +25,11 @@ _LISTED = 8  # labels that are printed
 
 
 def describe(
-    study: words.Source = None,
-    problem: words.Which = None,
-    world: words.World = None,
-    reward: words.Reward = None,
-    as_json: words.Json = False,
+    study: options.Source = None,
+    problem: options.Which = None,
+    world: options.World = None,
+    reward: options.Reward = None,
+    as_json: options.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Describe a problem or a world: what the guarantees depend on.
@@ -49,9 +49,9 @@ def describe(
     """
     goal: Any = None
     if study is None and world is not None and reward is None:
-        description, place = words.notation(world, "--world"), "--"
+        description, place = options.parse_part(world, "--world"), "--"
     else:
-        given, place = words.given(study, problem, world, reward)
+        given, place = options.read_problem(study, problem, world, reward)
         description, goal = given.world, given.reward
     model = make_world(description, f"{place}world", None if study is None else study.parent)
     data = _world(model) | ({} if goal is None else _reward(make_reward(goal, model, f"{place}reward")))
@@ -104,16 +104,16 @@ def _labels(model: Model) -> dict[str, Any]:
     labels = model.labels
     names: dict[str, Any] = {}
     if labels.states is not None:
-        names |= {"start label": text(labels.state(model.start)), "state labels": _listed(labels.states)}
+        names |= {"start label": text(labels.state(model.start)), "state labels": _join_labels(labels.states)}
     if labels.actions is not None:
         rows = ([labels.action(s, a) for a in range(count)] for s, count in enumerate(model.n_actions))
-        names["action labels"] = _listed(list(dict.fromkeys(label for row in rows for label in row)))
+        names["action labels"] = _join_labels(list(dict.fromkeys(label for row in rows for label in row)))
     if labels.outcomes is not None:
-        names["outcome labels"] = _listed(labels.outcomes)
+        names["outcome labels"] = _join_labels(labels.outcomes)
     return names
 
 
-def _listed(labels: Sequence[Label]) -> str:
+def _join_labels(labels: Sequence[Label]) -> str:
     more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
     return "; ".join(text(label) for label in labels[:_LISTED]) + more
 

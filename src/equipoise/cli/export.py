@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from equipoise.studies.export import export_results
-from equipoise.studies.loading import open_results
+from equipoise.studies.reader import open_results
 
 
 def export(

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
+from equipoise._start import hear_interrupts
 from equipoise._version import VERSION
 from equipoise.cli.catalogue import catalogue
 from equipoise.cli.certify import certify
@@ -15,7 +16,6 @@ from equipoise.cli.codes import Code
 from equipoise.cli.describe import describe
 from equipoise.cli.doctor import doctor
 from equipoise.cli.export import export
-from equipoise.cli.paper import paper
 from equipoise.cli.report import report
 from equipoise.cli.run import run
 from equipoise.cli.solve import solve
@@ -44,7 +44,7 @@ understood; 3 if all was done and some of it is not well (runs failed, a bound i
 """
 _STUDIES: Final = "Studies: agents x problems x seeds"
 _PROBLEMS: Final = "Problems: a world and a reward"
-_REST: Final = "The theory, and this program"
+_REST: Final = "This program"
 
 app = typer.Typer(help=_ABOUT, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 app.command(rich_help_panel=_STUDIES)(run)
@@ -54,7 +54,6 @@ app.command(rich_help_panel=_PROBLEMS)(solve)
 app.command(rich_help_panel=_PROBLEMS)(describe)
 app.command(rich_help_panel=_PROBLEMS)(certify)
 app.command("list", rich_help_panel=_PROBLEMS)(catalogue)
-app.command(rich_help_panel=_REST)(paper)
 app.command(rich_help_panel=_REST)(doctor)
 
 
@@ -76,6 +75,7 @@ def _options(
 
 def main() -> None:
     """Run the program."""
+    hear_interrupts()
     try:
         app(prog_name="equipoise")  # however it was started: usage and completion go by this name
     except EquipoiseError as error:

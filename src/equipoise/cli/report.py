@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from equipoise._component import named_elsewhere
-from equipoise.cli.allowing import With
+from equipoise._plugins import load_function
+from equipoise.cli.plugins import With
 from equipoise.errors import ParameterError
-from equipoise.studies.certified import regret_to_certify
-from equipoise.studies.loading import open_results
+from equipoise.studies.reader import open_results
+from equipoise.studies.results import regret_to_certify
 
 
 class Format(enum.StrEnum):
@@ -100,7 +100,7 @@ def report(
     certified_within: Annotated[
         float | None,
         typer.Option(
-            help="Compare agents by the steps until so little is lost for certain.",
+            help="Compare agents by the time from which on the certified regret is at most this.",
             metavar="REGRET",
             show_default="the study's",
         ),
@@ -124,12 +124,12 @@ def report(
     Exit codes: 0, or 1 if DIR holds no study or a file cannot be written.
     """
     from equipoise.reports import load_section, own_sections, write_figures, write_report, write_tables
-    from equipoise.reports.writing.figure_files import styled
+    from equipoise.reports.pages.files import make_theme
 
-    of_tables = _chosen(format or [], _OF_TABLES, "tables", tables)
-    of_figures = _chosen(format or [], _OF_FIGURES, "figures", figures)
-    styled(style.value, width, height, font, font_size)  # or the error would come after the page
-    makers = [load_section(kind, named_elsewhere) for kind in section or []]
+    of_tables = _pick_format(format or [], _OF_TABLES, "tables", tables)
+    of_figures = _pick_format(format or [], _OF_FIGURES, "figures", figures)
+    make_theme(style.value, width, height, font, font_size)  # or the error would come after the page
+    makers = [load_section(kind, load_function) for kind in section or []]
     results = open_results(folder)
     if certified_within is not None:
         results = replace(results, certified_within=regret_to_certify(certified_within))
@@ -153,7 +153,7 @@ def report(
             typer.echo(path)
 
 
-def _chosen(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
+def _pick_format(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
     """The format of the tables or of the figures: what was asked for, or the first of the known."""
     choices = [one for one in formats if one in known]
     if choices and folder is None:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from equipoise.cli.allowing import With
 from equipoise.cli.codes import Code
+from equipoise.cli.plugins import With
 from equipoise.studies.display import display, duration, summary
 from equipoise.studies.runner import EVERY, run_study
-from equipoise.studies.spec import changed, read_study
+from equipoise.studies.spec import override, read_study
 
 
 def run(
@@ -29,6 +29,12 @@ def run(
     every: Annotated[
         float, typer.Option(help="Save long runs every so many seconds, so that they can go on.", metavar="SECONDS")
     ] = EVERY,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="End a run that takes longer, and record it as failed.", metavar="SECONDS", show_default="the study's"
+        ),
+    ] = None,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Run all of a study that has not been run yet.
@@ -43,6 +49,8 @@ def run(
     Parts of your own, in a module that Python finds, are named as "package.module:Name" in the study and allowed with
     --with package.module: a file alone never makes the program import anything.
 
+    After an edit of such a module, or of one that it imports, its runs are done again.
+
     Writes the study as it was run (DIR/study.toml), the optima of its problems, the runs, and in DIR/failed those that
     failed, which do not stop the others.
 
@@ -53,12 +61,12 @@ def run(
     interrupted.
     """
     console = Console(stderr=True)
-    plan = changed(read_study(study), steps, seeds)
+    plan = override(read_study(study), steps, seeds, time_limit)
     if cluster is not None:
         logging.disable()  # Dask's log entries would repeat the errors that are reported below
     with display(console) as show:
         progress = run_study(plan, out, jobs=jobs, cluster=cluster, every=every, origin=study, show=show)
-    for reason in progress.damaged:
+    for reason in progress.repeated:
         console.print(f"done again: {reason}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     for failure in progress.failures:
         line = f"failed: {failure.problem}, {failure.agent}, seed {failure.seed}: {failure.error}"

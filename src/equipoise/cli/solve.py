@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from equipoise.cli import problem as words
-from equipoise.cli.allowing import With
+from equipoise.cli import options
 from equipoise.cli.codes import Code
+from equipoise.cli.plugins import With
 from equipoise.offline import Benchmark, Conflict, KnapsackBenchmark, solve_knapsack
 from equipoise.offline import solve as solve_program
-from equipoise.rewards.knapsack import Knapsack
+from equipoise.rewards.penalties import Knapsack
 from equipoise.studies.vocabulary import make_reward, make_world
 
 _LISTED = 12  # pairs that are printed
@@ -23,11 +23,11 @@ _NEVER = 1e-6  # a share of the time that is a solver's rounding
 
 
 def solve(
-    study: words.Source = None,
-    problem: words.Which = None,
-    world: words.World = None,
-    reward: words.Reward = None,
-    as_json: words.Json = False,
+    study: options.Source = None,
+    problem: options.Which = None,
+    world: options.World = None,
+    reward: options.Reward = None,
+    as_json: options.Json = False,
     modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Solve a problem as if its world were known, with a certificate.
@@ -47,7 +47,7 @@ def solve(
     Exit codes: 0 if the optimum is certified, 1 if the problem is wrong, 3 if the bounds do not meet or constraints are
     in conflict.
     """
-    given, place = words.given(study, problem, world, reward)
+    given, place = options.read_problem(study, problem, world, reward)
     model = make_world(given.world, f"{place}world", None if study is None else study.parent)
     goal = make_reward(given.reward, model, f"{place}reward")
     best = solve_knapsack(model, goal.budget) if isinstance(goal, Knapsack) else solve_program(model, goal)

@@ -2,9 +2,8 @@
 
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence
-from equipoise.confidence.bernstein import Bernstein
+from equipoise.confidence.bernstein import Bernstein, EmpiricalBernstein
 from equipoise.confidence.elementwise import Elementwise
-from equipoise.confidence.empirical_bernstein import EmpiricalBernstein
 from equipoise.confidence.intervals import intervals
 from equipoise.confidence.known import Known
 from equipoise.confidence.l1 import L1

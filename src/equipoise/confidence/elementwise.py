@@ -15,10 +15,14 @@ A rule that does not read tau is `timeless`: then only the means of pairs visite
 
 Half of delta is for outcomes and half for successors, unless the proof shares it in another way; each half is shared
 among `count` means. A pair never visited has the whole of [0, 1], and the rule is not asked. For successors never seen
-the rule is asked once, with a total of zero. A second entry, `missing`, may bound all of them together:
+the rule is asked once, with a total of zero. A second entry, `missing`, may bound all of them together, by writing
+bounds[1]:
 
-    void(delta, pairs, seen, since, bounds)     bounds[1] is written; `seen` successors were seen, and none of them
-                                                for the first time in the last `since` visits.
+    void(delta, pairs, states, seen, since, logged, bounds)
+
+    states, seen    how many successors there may be, and how many of them were seen,
+    since           visits since the last of these was new,
+    logged          all visits, if some were rows of a log, of which nobody knows the order; else 0.
 """
 
 from __future__ import annotations
@@ -31,9 +35,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry, call_for_two
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened, to_be_filled
+from equipoise._runtime.compiler import Entry, call_for_two
+from equipoise.confidence.base import Confidence, confidence_entry, needs_filling, opened
 from equipoise.confidence.region import lay_out
 from equipoise.errors import ParameterError
 
@@ -41,7 +44,7 @@ __all__ = ["INTERVAL", "MISSING", "Elementwise", "Entry", "interval_entry", "mis
 
 _INT, _FLOAT, _FLOATS = types.int64, types.float64, types.CPointer(types.float64)
 INTERVAL: Final = types.void(_INT, _FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOATS, _FLOATS)
-MISSING: Final = types.void(_FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOATS)
+MISSING: Final = types.void(_FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOATS)
 
 
 def interval_entry(function: Callable[..., None]) -> Entry:
@@ -64,7 +67,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     any_value, binary = np.int64(0), np.int64(1)
     lay_out(task, counts, region)
     for pair in range(task.n_pairs):
-        if not to_be_filled(task, counts, pair):
+        if not needs_filling(task, counts, pair):
             continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         for k in range(task.n_outcomes):
@@ -88,7 +91,8 @@ def _fill(frame):  # type: ignore[no-untyped-def]
             rest = call_for_two(interval, (tau, delta, successors, binary, n, 0.0, 0.0, floats))[1]
             if missing != 0:
                 seen, since = float(counts.block_used[pair]), n - float(counts.latest[pair])
-                together = call_for_two(missing, (delta, float(task.n_pairs), seen, since))[1]
+                pairs, states, logged = float(task.n_pairs), float(task.n_states), n if task.logged else 0.0
+                together = call_for_two(missing, (delta, pairs, states, seen, since, logged))[1]
                 region.rest_sum[pair] = together
                 rest = min(rest, together)
             region.rest[pair] = rest

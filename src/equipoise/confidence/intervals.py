@@ -1,27 +1,34 @@
-"""What a log leaves possible: for every outcome and every transition of every pair, an interval.
+"""What a log proves: its rows counted as if they had been observed, and an interval for every mean.
 
-All intervals hold the truth together with probability 1 - delta.
+A region says of each pair what the visits of that pair prove, whoever decided on them; so visits under another policy
+count as much as one's own. The counts do not depend on the order of the rows, or on whether a log comes whole or in
+parts, except for `Counts.latest`: it is set so that no row counts as a visit since the last new successor.
+
+All intervals contain the true means together with probability 1 - delta.
 """
+
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from equipoise._runtime.compiler import kernel
 from equipoise._types import Vector
-from equipoise.confidence.absorbing import absorbed
 from equipoise.confidence.adaptive import Adaptive
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.counts import Counts
-from equipoise.confidence.fill import region_of
-from equipoise.confidence.law_counts import nothing_counted
-from equipoise.confidence.law_intervals import law_table
-from equipoise.confidence.nonzero import OTHERS, listed_places
+from equipoise.confidence.base import Confidence, build_region
+from equipoise.confidence.counts import Counts, add_outcome, count, count_case, empty_counts, pool_is_full
+from equipoise.confidence.nonzero import OTHERS, add_nonzero, copy_arrays, extend_pool, listed_places, outcomes_are_full
 from equipoise.confidence.region import Region
-from equipoise.models.labels import as_column
-from equipoise.models.log import Source
-from equipoise.models.rows import dense_row
+from equipoise.errors import LogError
+from equipoise.models.labels import as_column, text
+from equipoise.models.laws.laws import Laws
+from equipoise.models.log import Batch, Source, fingerprint, read_log
+from equipoise.models.outcome_rows import dense_row
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -46,9 +53,9 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     Returns
     -------
     polars.DataFrame
-        One row an outcome and one a successor that was seen, of each pair: state, action, `what` (the outcome, or the
-        next state after an arrow), visits of the pair, estimate, low, high. Where mechanics are known, one row a value
-        of each law: law, value, visits of the law, seen, estimate, low, high. Where outcomes are nearly all zero
+        One row per outcome and per successor that was seen, of each pair: state, action, `what` (the outcome, or
+        the next state after an arrow), visits of the pair, estimate, low, high. Where mechanics are known, one row per
+        value of each law: law, value, visits of the law, seen, estimate, low, high. Where outcomes are nearly all zero
         (``space.sparse_outcomes``), those of a pair that were never seen to be anything else are one row together.
 
     See Also
@@ -67,8 +74,8 @@ def intervals(space: Space, log: Source, delta: float = 0.05, confidence: Confid
     import polars
 
     rule = Adaptive() if confidence is None else confidence
-    counts, rows, _ = absorbed(nothing_counted(space, rule), log, space)
-    region = region_of(rule, space, counts, rows + 1, delta)
+    counts, rows, _ = count_log(empty_counts(space, rule), log, space)
+    region = build_region(rule, space, counts, rows + 1, delta, logged=True)
     if space.laws is not None:
         return law_table(space.laws, counts, region)
     visits = counts.visits + counts.fresh
@@ -130,3 +137,89 @@ def _of_outcomes(
         means = dense_row(space.known_rows, pair)
         return names, means, means, means
     return names, counts.sums[pair] / n, region.v_lo[pair], region.v_hi[pair]
+
+
+def law_table(laws: Laws, counts: Counts, region: Region) -> polars.DataFrame:
+    """One row per value of each law: law, value, visits of the law, seen, estimate, low, high."""
+    import polars
+
+    rows: list[tuple[str, str, int, int, float, float, float]] = []
+    for law, (name, values) in enumerate(zip(laws.names, laws.values, strict=True)):
+        block = slice(counts.block_first[law], counts.block_first[law] + counts.block_used[law])
+        seen = np.bincount(counts.pool_state[block], counts.pool_count[block], len(values)).astype(np.int64)
+        visits = int(counts.visits[law] + counts.fresh[law])
+        low, high = np.zeros(len(values)), np.full(len(values), min(1.0, region.rest[law], region.rest_sum[law]))
+        listed = slice(region.first[law], region.first[law + 1])
+        low[region.successor[listed]], high[region.successor[listed]] = region.lo[listed], region.hi[listed]
+        if region.radius[law] > 0.0:
+            centre = low.copy()
+            low = np.maximum(0.0, centre - 0.5 * region.radius[law])
+            high = np.minimum(1.0, centre + 0.5 * region.radius[law])
+        for i, value in enumerate(values):
+            estimate = seen[i] / visits if visits else np.nan
+            rows.append((name, text(value), visits, int(seen[i]), estimate, float(low[i]), float(high[i])))
+    columns = ["law", "value", "visits", "seen", "estimate", "low", "high"]
+    return polars.DataFrame(rows, schema=columns, orient="row")
+
+
+@kernel
+def _count_rows(counts, known, pair, outcomes, next_state, first):
+    """Count rows from the `first` on; returns the row before which a pool was full, or their number."""
+    for i in range(first, pair.shape[0]):
+        if pool_is_full(counts) or outcomes_are_full(counts.nonzero):
+            return i
+        for k in range(counts.sums.shape[1]):  # none if all are told, or counted apart
+            add_outcome(counts, pair[i], k, outcomes[i, k])
+        add_nonzero(counts.nonzero, known, pair[i], outcomes[i])
+        count(counts, pair[i], next_state[i])
+    return pair.shape[0]
+
+
+@kernel
+def _count_cases(laws, counts, outcomes, case):
+    for i in range(case.shape[0]):
+        count_case(laws, counts, outcomes[i], case[i])
+
+
+def count_log(
+    counts: Counts, log: Source, space: Space, also: Callable[[Batch], None] | None = None
+) -> tuple[Counts, int, Vector]:
+    """The counts with those of a log added, how many rows it has, and the sum of their outcomes."""
+    copy = copy_arrays(counts)
+    total = np.zeros(space.n_outcomes)
+
+    def take(batch: Batch) -> None:
+        nonlocal copy, total
+        total = total + batch.outcomes.sum(axis=0)
+        if also is not None:
+            also(batch)
+        if space.laws is not None:
+            _count_cases(space.laws.arrays, copy, batch.outcomes, batch.case)
+            return
+        done = 0
+        known = space.known_mask
+        while (done := _count_rows(copy, known, batch.pair, batch.outcomes, batch.next_state, done)) < batch.pair.size:
+            if copy.nonzero is not None and outcomes_are_full(copy.nonzero):
+                copy = copy._replace(nonzero=extend_pool(copy.nonzero))
+            else:
+                copy = extend_pool(copy)
+
+    rows = read_log(log, space, take)
+    own = np.where(copy.block_used > counts.block_used, 0, counts.visits + counts.fresh - counts.latest)
+    copy.latest[:] = copy.visits + copy.fresh - own
+    return copy, rows, total
+
+
+def absorb_log(
+    counts: Counts, log: Source, space: Space, before: NDArray[np.uint64], again: bool
+) -> tuple[Counts, int, NDArray[np.uint64]]:
+    """The counts with those of a log added, its rows, and all fingerprints; a log that was `before` is refused."""
+    prints: list[int] = []
+    copy, rows, _ = count_log(counts, log, space, lambda batch: prints.append(fingerprint(batch)))
+    total = np.uint64(sum(prints) % 2**64)
+    if not again and total in before:
+        raise LogError(
+            f"log: the same {rows:,} rows were absorbed before; counted twice, they would make the regions too "
+            "small. If it is another log that happens to be alike: absorb(log, again=True)"
+        )
+    return copy, rows, np.append(before, total)

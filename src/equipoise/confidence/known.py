@@ -18,10 +18,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened
-from equipoise.confidence.law_counts import units_of
+from equipoise._runtime.compiler import Entry
+from equipoise.confidence.base import Confidence, confidence_entry, opened
+from equipoise.confidence.counts import count_layout
 from equipoise.errors import ParameterError
 from equipoise.models.model import Model, Space
 
@@ -56,7 +55,7 @@ class Known(Confidence):
 
     See Also
     --------
-    equipoise.solve : What could be had if the world were known.
+    equipoise.solve : The best achievable value of a known model.
 
     Examples
     --------
@@ -89,7 +88,7 @@ class Known(Confidence):
     @property
     def _outcomes(self) -> NDArray[np.float64]:
         """The means, unless they are sparse: then the agent is told them, or its space is another."""
-        return self.model.means if units_of(self.model.space).told is None else np.zeros((0, 0))
+        return self.model.means if count_layout(self.model.space).told is None else np.zeros((0, 0))
 
     @property
     def ints(self) -> NDArray[np.int64]:
@@ -104,7 +103,7 @@ class Known(Confidence):
     def check(self, space: Space) -> None:
         """The space must be that of the model."""
         own = self.model.space
-        if units_of(own).told is not None and units_of(space).told is None:
+        if count_layout(own).told is not None and count_layout(space).told is None:
             raise ParameterError("Known: its model tells all outcomes; make the agent with model.space, which does too")
         if space.laws is not None:
             raise ParameterError(

@@ -22,10 +22,9 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry
-from equipoise.confidence._bounds import laplace
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened, to_be_filled
+from equipoise._runtime.compiler import Entry
+from equipoise.confidence.base import Confidence, confidence_entry, needs_filling, opened
+from equipoise.confidence.bernstein import laplace_radius
 from equipoise.confidence.region import lay_out
 from equipoise.errors import ParameterError
 
@@ -42,7 +41,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     outcomes = float(task.n_outcomes) * float(n_pairs)
     lay_out(task, counts, region)
     for pair in range(n_pairs):
-        if not to_be_filled(task, counts, pair):
+        if not needs_filling(task, counts, pair):
             continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         for k in range(task.n_outcomes):
@@ -51,7 +50,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
                 lower = upper = task.known_outcomes[pair, k]
             elif n > 0.0:
                 if form == _LAPLACE:
-                    width = laplace(n, delta / (2.0 * outcomes))
+                    width = laplace_radius(n, delta / (2.0 * outcomes))
                 else:
                     width = math.sqrt(3.5 * math.log(2.0 * outcomes * task.tau / delta) / n)
                 mean = counts.sums[pair, k] / n

@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from equipoise._compile import inlined, kernel, move_within
+from equipoise._files import ensure
+from equipoise._runtime.compiler import inlined, kernel, move_within
 from equipoise._types import Index, Mask
-from equipoise.models.rows import Rows
+from equipoise.models.outcome_rows import Rows
 
 OTHERS: Final = "outcomes never seen"  # what all that are not listed are called in tables
-_FIRST_CAPACITY: Final = 2  # of a pair's block
+FIRST_CAPACITY: Final = 2  # of a pair's block
 _GROWTH: Final = 4  # a block that doubles until it holds K outcomes takes less than so many times K places on the way
 
 _Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
@@ -45,22 +46,7 @@ POOL: Final = np.dtype(
 
 
 class NonzeroSums(NamedTuple):
-    """Sums of outcomes and of their squares, of those that were ever other than zero.
-
-    Those of a pair are outcome[i], with sum[i] and square[i], for the `block_used` places i from `block_first` on. Of a
-    pair whose means are told nothing is counted, and the means stand in the place of the sums.
-
-    Attributes
-    ----------
-    block_first, block_used, block_capacity : int arrays, one entry a pair
-        Where the block of a pair begins, how many of its places are taken, and how many it has.
-    pool_outcome : int array
-        The outcomes that are listed, increasing within a block.
-    pool_sum, pool_square : float arrays
-        Their sums, and those of their squares.
-    pool : record
-        Of the type `POOL`.
-    """
+    """Sums of outcomes and of their squares, of those that were ever other than zero."""
 
     block_first: NDArray[np.int64]
     block_used: NDArray[np.int64]
@@ -70,17 +56,14 @@ class NonzeroSums(NamedTuple):
     pool_square: NDArray[np.float64]
     pool: NDArray[np.void]
 
+    @property
+    def spare(self) -> int:
+        """Places that a larger pool has in addition to twice those of the old one."""
+        return _GROWTH * int(self.pool["outcomes"][0])
+
 
 class NonzeroBounds(NamedTuple):
-    """Bounds on mean outcomes: of those that are listed, at their places in the pool, and of all others of a pair.
-
-    Attributes
-    ----------
-    lo, hi : float arrays
-        One entry a place of the pool.
-    rest_lo, rest_hi : float arrays, one entry a pair
-        Of every outcome that is not listed.
-    """
+    """Bounds on mean outcomes: of those that are listed, at their places in the pool, and of all others of a pair."""
 
     lo: NDArray[np.float64]
     hi: NDArray[np.float64]
@@ -88,33 +71,25 @@ class NonzeroBounds(NamedTuple):
     rest_hi: NDArray[np.float64]
 
 
-def arrays_of(parts: Iterable[Any] | None) -> list[NDArray[Any]]:
+def list_arrays(parts: Iterable[Any] | None) -> list[NDArray[Any]]:
     """The arrays of a tuple, without what other tuples within it hold; of None, none."""
     return [part for part in parts or () if isinstance(part, np.ndarray)]
 
 
-def copied(parts: _Tuple) -> _Tuple:
-    """The same NamedTuple of arrays, each in memory of its own, and those of tuples within it.
-
-    >>> copied(no_sums(2, 3)).block_first.tolist()
-    [0, 0]
-    """
+def copy_arrays(parts: _Tuple) -> _Tuple:
+    """The same NamedTuple of arrays, each in memory of its own, and those of tuples within it."""
     inside: Any = parts
     same: _Tuple = inside._make(
-        part if part is None else np.array(part) if isinstance(part, np.ndarray) else copied(part) for part in inside
+        part if part is None else np.array(part) if isinstance(part, np.ndarray) else copy_arrays(part)
+        for part in inside
     )
     return same
 
 
-def no_sums(n_pairs: int, n_outcomes: int, told: Rows | None = None) -> NonzeroSums:
-    """Nothing seen yet; the means that are told, one row a pair, are there from the beginning.
-
-    >>> sums = no_sums(2, 3, np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
-    >>> sums.block_used.tolist(), sums.pool_outcome[0].item(), sums.pool_sum[0].item()
-    ([0, 1], 1, 0.5)
-    """
+def empty_sums(n_pairs: int, n_outcomes: int, told: Rows | None = None) -> NonzeroSums:
+    """Nothing seen yet; the means that are told, one row per pair, are there from the beginning."""
     means: Any = csr_array((n_pairs, n_outcomes)) if told is None else csr_array(told)
-    size = means.nnz + _FIRST_CAPACITY * n_pairs + _GROWTH * n_outcomes
+    size = means.nnz + FIRST_CAPACITY * n_pairs + _GROWTH * n_outcomes
     sums = NonzeroSums(
         block_first=np.array(means.indptr[:-1], dtype=np.int64),
         block_used=np.diff(means.indptr).astype(np.int64),
@@ -129,24 +104,24 @@ def no_sums(n_pairs: int, n_outcomes: int, told: Rows | None = None) -> NonzeroS
     return sums
 
 
-def no_bounds(sums: NonzeroSums) -> NonzeroBounds:
+def empty_bounds(sums: NonzeroSums) -> NonzeroBounds:
     """Room for the bounds of these sums, to be filled."""
     size, n_pairs = sums.pool_outcome.size, sums.block_first.size
     return NonzeroBounds(np.zeros(size), np.zeros(size), np.zeros(n_pairs), np.zeros(n_pairs))
 
 
-def more_room(sums: NonzeroSums) -> NonzeroSums:
-    """The same sums in a pool of at least twice the size."""
-    size = 2 * sums.pool_outcome.size + _GROWTH * int(sums.pool["outcomes"][0])
-    return sums._replace(
-        pool_outcome=_longer(sums.pool_outcome, size),
-        pool_sum=_longer(sums.pool_sum, size),
-        pool_square=_longer(sums.pool_square, size),
+def extend_pool(counts: _Tuple) -> _Tuple:
+    """The same `Counts` or `NonzeroSums` in a pool of at least twice the size."""
+    inside: Any = counts
+    pools = {name: part for name, part in inside._asdict().items() if name.startswith("pool_")}
+    extended: _Tuple = inside._replace(
+        **{name: _longer(part, 2 * part.size + inside.spare) for name, part in pools.items()}
     )
+    return extended
 
 
-def more_bounds(bounds: NonzeroBounds, sums: NonzeroSums) -> NonzeroBounds:
-    """The same bounds, with a place for every place of a pool that was made larger."""
+def extend_bounds(bounds: NonzeroBounds, sums: NonzeroSums) -> NonzeroBounds:
+    """The same bounds, with a place for every place of a pool that was extended."""
     size = sums.pool_outcome.size
     return bounds._replace(lo=_longer(bounds.lo, size), hi=_longer(bounds.hi, size))
 
@@ -157,64 +132,60 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     return longer
 
 
-def sums_fit(sums: NonzeroSums, fresh: NonzeroSums, known: Mask, visits: Index) -> bool:
-    """Whether sums out of a file are such as can have come about: kernels follow their indices unchecked.
-
-    Parameters
-    ----------
-    sums, fresh : NonzeroSums
-        Those of a file, and those of an agent that has seen nothing.
-    known : bool array
-        Of which pairs the means are told.
-    visits : int array
-        Of each pair.
-    """
-    used, K = int(sums.pool["used"][0]), int(fresh.pool["outcomes"][0])
-    begin, taken, room = sums.block_first, sums.block_used, sums.block_capacity
-    told = (begin[known], taken[known], room[known])
-    given = (fresh.block_first[known], fresh.block_used[known], fresh.block_capacity[known])
+def check_sums(sums: NonzeroSums, fresh: NonzeroSums, known: Mask, visits: Index) -> None:
+    """Refuse sums out of a file that cannot have come about: kernels follow their indices unchecked."""
+    names = "memory.outcomes"
+    used, K, size = int(sums.pool["used"][0]), int(fresh.pool["outcomes"][0]), sums.pool_outcome.size
+    blocks = (sums.block_first, sums.block_used, sums.block_capacity)
     kept = int(fresh.pool["used"][0])
-    sound = (
-        sums.pool["outcomes"][0] == K
-        and all(np.array_equal(one, two) for one, two in zip(told, given, strict=True))
-        and all(np.array_equal(part[:kept], first[:kept]) for part, first in zip(sums[3:6], fresh[3:6], strict=True))
-        and fresh.pool_outcome.size <= sums.pool_outcome.size == sums.pool_sum.size == sums.pool_square.size
-        and 0 <= used <= sums.pool_outcome.size
-        and np.all((begin >= 0) & (taken >= 0) & (taken <= room) & (room <= K) & (begin <= used - room))
-        and _lie_apart(begin, room)
-        and np.all((sums.pool_outcome >= 0) & (sums.pool_outcome < K))
+    ensure(sums.pool["outcomes"][0] == K, f"the array '{names}.pool' is of another number of outcomes than {K}")
+    ensure(
+        fresh.pool_outcome.size <= size == sums.pool_sum.size == sums.pool_square.size,
+        f"the arrays '{names}.pool_outcome', pool_sum and pool_square differ in length, or are shorter than new ones",
     )
-    if not sound:
-        return False
+    check_blocks(*blocks, used, size, names)
+    for name, part, first in zip(("block_first", "block_used", "block_capacity"), blocks, fresh, strict=False):
+        ensure(np.array_equal(part[known], first[known]), f"the array '{names}.{name}' moves outcomes that are told")
+    for name in ("pool_outcome", "pool_sum", "pool_square"):
+        told = np.array_equal(getattr(sums, name)[:kept], getattr(fresh, name)[:kept])
+        ensure(told, f"the array '{names}.{name}' changes outcomes that are told")
+    ensure(np.all(sums.block_capacity <= K), f"the array '{names}.block_capacity' has more places than outcomes")
     pair, place = listed_places(sums, np.flatnonzero(~known))
     most, order = visits[~known][pair], sums.pool_outcome[place]
     inside = pair[1:] == pair[:-1]
-    return bool(
-        np.all(order[1:][inside] > order[:-1][inside])
-        and np.all((sums.pool_sum[place] > 0.0) & (sums.pool_sum[place] <= most))
-        and np.all((sums.pool_square[place] >= 0.0) & (sums.pool_square[place] <= most))
+    ensure(
+        np.all((order >= 0) & (order < K)) and np.all(order[1:][inside] > order[:-1][inside]),
+        f"the array '{names}.pool_outcome' must list outcomes from 0 to {K - 1}, in increasing order within a block",
+    )
+    total, square = sums.pool_sum[place], sums.pool_square[place]
+    ensure(
+        np.all((total > 0.0) & (total <= most)) and np.all((square >= 0.0) & (square <= total)),
+        f"the arrays '{names}.pool_sum' and '{names}.pool_square' are not sums of so many outcomes in [0, 1]",
     )
 
 
-def _lie_apart(begin: Index, room: Index) -> bool:
-    """Whether no two blocks share a place; those without room have none."""
+def check_blocks(begin: Index, taken: Index, room: Index, used: int, size: int, names: str) -> None:
+    """Refuse blocks that do not lie in the used part of their pool, apart from each other; no sum can wrap around."""
+    ensure(0 <= used <= size, f"the array '{names}.pool' uses {used} places of {size}")
+    ensure(np.all((room >= 0) & (room <= used)), f"the array '{names}.block_capacity' has blocks outside of the pool")
+    ensure(np.all((taken >= 0) & (taken <= room)), f"the array '{names}.block_used' does not fit into the blocks")
+    ensure(np.all((begin >= 0) & (begin <= used - room)), f"the array '{names}.block_first' points out of the pool")
     order = np.argsort(begin[room > 0])
-    begin, end = begin[room > 0][order], (begin + room)[room > 0][order]
-    return bool(np.all(end[:-1] <= begin[1:]))
+    first, end = begin[room > 0][order], (begin + room)[room > 0][order]
+    ensure(np.all(end[:-1] <= first[1:]), f"the array '{names}.block_first' has blocks that share a place")
 
 
 def listed_places(sums: NonzeroSums, pairs: Index) -> tuple[Index, Index]:
-    """The listed outcomes of some pairs: of which of them each is, by its place in `pairs`, and its place in the pool.
+    """The listed outcomes of some pairs."""
+    return block_places(sums.block_first, sums.block_used, pairs)
 
-    >>> sums = no_sums(3, 4)
-    >>> sums.block_first[:], sums.block_used[:] = [0, 2, 4], [1, 0, 2]
-    >>> [part.tolist() for part in listed_places(sums, np.array([0, 2]))]
-    [[0, 1, 1], [0, 4, 5]]
-    """
-    taken = sums.block_used[pairs]
+
+def block_places(begin: Index, taken: Index, pairs: Index) -> tuple[Index, Index]:
+    """The same for any blocks that begin and are taken so."""
+    taken = taken[pairs]
     row = np.repeat(np.arange(pairs.size), taken)
     within = np.arange(row.size) - np.repeat(np.cumsum(taken) - taken, taken)
-    return row, sums.block_first[pairs][row] + within
+    return row, begin[pairs][row] + within
 
 
 @inlined
@@ -247,6 +218,16 @@ def add_nonzero(sums, known, pair, outcome):
                 sums.pool_square[i] += x * x
 
 
+@inlined
+def open_block(counts, pair, capacity):
+    """Give a pair a larger block at the end of the pool; return where it begins. The caller moves what is listed."""
+    begin = counts.pool[0].used
+    counts.block_first[pair] = begin
+    counts.block_capacity[pair] = capacity
+    counts.pool[0].used = begin + capacity
+    return begin
+
+
 @kernel
 def list_outcome(sums, pair, place, k):
     """Make room for outcome k at a place of the block of a pair; returns the place, which may have moved."""
@@ -254,15 +235,10 @@ def list_outcome(sums, pair, place, k):
     begin, used = sums.block_first[pair], sums.block_used[pair]
     before = place - begin
     if used == sums.block_capacity[pair]:
-        moved = pool.used
-        for i in range(used):
-            sums.pool_outcome[moved + i] = sums.pool_outcome[begin + i]
-            sums.pool_sum[moved + i] = sums.pool_sum[begin + i]
-            sums.pool_square[moved + i] = sums.pool_square[begin + i]
-        capacity = min(max(_FIRST_CAPACITY, 2 * used), pool.outcomes)
-        sums.block_first[pair] = moved
-        sums.block_capacity[pair] = capacity
-        pool.used = moved + capacity
+        moved = open_block(sums, pair, min(max(FIRST_CAPACITY, 2 * used), pool.outcomes))
+        move_within(sums.pool_outcome, moved, begin, used)
+        move_within(sums.pool_sum, moved, begin, used)
+        move_within(sums.pool_square, moved, begin, used)
         begin = moved
     new = begin + before
     if used > before:

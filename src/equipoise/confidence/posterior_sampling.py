@@ -5,30 +5,34 @@ With n visits of a pair, k_i of them to the successor i, and j successors seen:
     transitions    Dirichlet(k_1 + alpha, ..., k_j + alpha, (S - j) alpha),  alpha = prior / S,
     outcome k      Beta(1 + total_k, 1 + n - total_k).
 
-The last entry of the Dirichlet is the mass of all states never seen, which share it evenly: the law of their sum is
-exact, and a pair costs what was seen of it. An outcome inside (0, 1) counts as that part of a success.
+The last entry of the Dirichlet is the mass of all states never seen, which share it evenly: the distribution of their
+sum is exact, and a pair costs what was seen of it. An outcome inside (0, 1) counts as that part of a success.
 
 With `samples` above one the region is the smallest box around that many draws, a little more optimistic than the
 choice among them of Agrawal and Jia (2017).
 
 With known mechanics a law has few values, and a draw in which some of them have next to no probability could cut the
-system apart. So a part 1/(n + 2) of the mass of a law is spread evenly over its values (`law_counts.soften`).
+system apart. So a part 1/(n + 2) of the mass of a law is spread evenly over its values (`counts.soften`).
 
-There is no proof here that this agent's regret is small. It learns fast; what it spends is the guarantee.
+No regret bound is proven here for an agent with these regions. It learns fast, without a guarantee.
+
+Random numbers come from SplitMix64 (Steele, Lea, Flood 2014), whose state is one number; gamma variates are those of
+Marsaglia and Tsang (2000), normal ones those of Marsaglia's polar method.
 """
+
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
+import math
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry
-from equipoise._numbers import SEEDS, real, whole
-from equipoise.confidence._random import beta
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.frame import confidence_entry, opened
+from equipoise._checks import SEED_LIMIT, check_float, check_int
+from equipoise._runtime.compiler import Entry, inlined
+from equipoise.confidence.base import Confidence, confidence_entry, opened
 from equipoise.errors import ParameterError
 
 _MOST_SAMPLES: Final = 1000
@@ -36,7 +40,7 @@ _KEY: Final = 0x706F7374  # apart from the streams of worlds with the same seed
 
 
 @confidence_entry
-def _fill(frame):  # type: ignore[no-untyped-def]
+def _fill(frame):
     task, counts, region, own = opened(frame)
     n_states, n_outcomes, stream = task.n_states, task.n_outcomes, own.stream
     v_lo, v_hi, lo, hi, rest_sum = region.v_lo, region.v_hi, region.lo, region.hi, region.rest_sum
@@ -116,11 +120,11 @@ class PosteriorSampling(Confidence):
     drawn = True
 
     def __init__(self, prior: float = 0.5, samples: int = 1, seed: int = 0) -> None:
-        self.prior = real(prior, "prior", error=ParameterError)
+        self.prior = check_float(prior, "prior", error=ParameterError)
         if not 0 < self.prior < np.inf:
             raise ParameterError(f"prior: got {prior}; a number > 0 is needed")
-        self.samples = whole(samples, "samples", 1, _MOST_SAMPLES, error=ParameterError)
-        self.seed = whole(seed, "seed", 0, SEEDS, error=ParameterError)
+        self.samples = check_int(samples, "samples", 1, _MOST_SAMPLES, error=ParameterError)
+        self.seed = check_int(seed, "seed", 0, SEED_LIMIT, error=ParameterError)
 
     @property
     def kernel(self) -> Entry:
@@ -140,3 +144,58 @@ class PosteriorSampling(Confidence):
     def first_stream(self) -> NDArray[np.uint64]:
         """From the seed."""
         return np.random.SeedSequence(self.seed, spawn_key=(_KEY,)).generate_state(1, np.uint64).astype(np.uint64)
+
+
+_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+_TINY: Final = 1e-300
+
+
+@inlined
+def uniform(stream):
+    """In (0, 1), never at an end."""
+    stream[0] += _STEP
+    z = stream[0]
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    z = z ^ (z >> np.uint64(31))
+    return (np.float64(z >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@inlined
+def normal(stream):
+    """Mean 0, variance 1."""
+    while True:
+        x = 2.0 * uniform(stream) - 1.0
+        y = 2.0 * uniform(stream) - 1.0
+        s = x * x + y * y
+        if 0.0 < s < 1.0:
+            return x * math.sqrt(-2.0 * math.log(s) / s)
+
+
+@inlined
+def gamma(stream, shape):
+    """Scale 1; a shape of zero gives zero."""
+    if shape <= 0.0:
+        return 0.0
+    boost = 1.0
+    if shape < 1.0:
+        boost = max(_TINY, uniform(stream) ** (1.0 / shape))
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = normal(stream)
+        v = 1.0 + c * x
+        if v > 0.0:
+            v = v * v * v
+            if math.log(uniform(stream)) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return boost * d * v
+
+
+@inlined
+def beta(stream, a, b):
+    """By two gamma variates."""
+    x = gamma(stream, a)
+    return x / (x + gamma(stream, b))

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import inlined, move_within
-from equipoise.confidence.nonzero import NonzeroBounds, NonzeroSums, no_bounds
+from equipoise._runtime.compiler import inlined, move_within
+from equipoise.confidence.nonzero import NonzeroBounds, NonzeroSums, empty_bounds
 
 
 class Region(NamedTuple):
@@ -35,19 +35,19 @@ class Region(NamedTuple):
 
     Attributes
     ----------
-    first : int array, one entry a pair and one more
+    first : int array, one entry per pair and one more
         Where the successors of a pair begin.
     successor : int array
         The states that are listed.
     lo, hi : float arrays
         Bounds on the probability of each that is listed; with a radius, `lo` is the centre of the ball.
-    rest : float array, one entry a pair
+    rest : float array, one entry per pair
         A bound on the probability of any one state that is not listed.
-    rest_sum : float array, one entry a pair
+    rest_sum : float array, one entry per pair
         A bound on the probability of all of them together.
-    radius : float array, one entry a pair
+    radius : float array, one entry per pair
         Of the ball in the 1-norm, where that is the region; 0 where it is the box.
-    v_lo, v_hi : float arrays, one row a pair
+    v_lo, v_hi : float arrays, one row per pair
         Bounds on the mean outcomes.
     nonzero : NonzeroBounds or None
         The same where outcomes are nearly all zero; then the two before have no columns. See `nonzero`.
@@ -90,7 +90,7 @@ def empty_region(n_pairs: int, n_outcomes: int, capacity: int, nonzero: NonzeroS
         radius=np.zeros(n_pairs),
         v_lo=np.zeros((n_pairs, n_outcomes)),
         v_hi=np.zeros((n_pairs, n_outcomes)),
-        nonzero=None if nonzero is None else no_bounds(nonzero),
+        nonzero=None if nonzero is None else empty_bounds(nonzero),
     )
 
 
@@ -105,11 +105,7 @@ def without_bounds(region):
 
 @inlined
 def lay_out(task, counts, region):
-    """Give each pair room for the successors that were seen of it, in the order of the pairs.
-
-    Where the region is not filled anew, what it lists moves along, from the last pair to the first, as far as anything
-    new was seen.
-    """
+    """Give each pair room for the successors that were seen of it, in the order of the pairs."""
     if task.anew:
         listed = 0
         region.first[0] = 0

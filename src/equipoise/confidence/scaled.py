@@ -2,7 +2,7 @@ r"""Any learning confidence with its regions shrunk towards the estimates by a f
 
 A bound x of a mean whose estimate is m becomes m + factor (x - m), and the bounds on what was never seen and the
 radius of a ball are multiplied by the factor; pairs never visited stay as they are. Smaller regions learn faster and
-may miss the truth: whatever was proven of the regions is not proven of these.
+may exclude the true model: what is proven of the regions is not proven of these.
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry
-from equipoise._frames import call_framed, framed
-from equipoise._numbers import real
-from equipoise.confidence.base import Confidence
-from equipoise.confidence.fill import kernel_address
-from equipoise.confidence.frame import ConfidenceFrame, Own, confidence_entry, opened, to_be_filled
+from equipoise._checks import check_float
+from equipoise._runtime.compiler import Entry
+from equipoise._runtime.frames import call_framed, framed
+from equipoise.confidence.base import (
+    Confidence,
+    ConfidenceFrame,
+    Own,
+    confidence_entry,
+    kernel_address,
+    needs_filling,
+    opened,
+)
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
 
@@ -29,7 +35,7 @@ def _fill(frame):  # type: ignore[no-untyped-def]
     of_other = Own(own.floats[1:], own.ints[1:], own.stream)
     call_framed(own.ints[0], framed(ConfidenceFrame(task, counts, region, of_other)))
     for pair in range(task.n_pairs):
-        if not to_be_filled(task, counts, pair):
+        if not needs_filling(task, counts, pair):
             continue
         n = float(counts.visits[pair] + counts.fresh[pair])
         if n <= 0.0:
@@ -89,7 +95,7 @@ class Scaled(Confidence):
         if not isinstance(confidence, Confidence) or not confidence.learning:
             raise ParameterError(f"confidence: got {confidence!r}; one with regions that visits narrow is needed")
         self.confidence = confidence
-        self.factor = real(factor, "factor", error=ParameterError)
+        self.factor = check_float(factor, "factor", error=ParameterError)
         if not 0 < self.factor <= 1:
             raise ParameterError(f"factor: got {factor}; it must lie in (0, 1]")
         self.timeless = bool(confidence.timeless)

@@ -1,10 +1,10 @@
-"""Worlds: what they are (`Model`, `Space`, `World`), how they hang together, and named ones.
+"""Models: what they are (`Model`, `Space`, `World`), how their states are connected, and named ones.
 
-A named world is a function that returns a `Model`. To make one of your own, call `Model.from_arrays`,
+A named model is a function that returns a `Model`. To make your own, call `Model.from_arrays`,
 `Model.from_branches` or `Model.from_sparse`.
 """
 
-from equipoise.models.applied import (
+from equipoise.models.applied.tables import (
     bidding,
     inventory,
     patrol,
@@ -13,25 +13,14 @@ from equipoise.models.applied import (
     scheduler,
     sites,
 )
-from equipoise.models.bandit import bandit
-from equipoise.models.garnet import garnet
-from equipoise.models.grid import grid
-from equipoise.models.hub import hub, scalar_hub
+from equipoise.models.communication import departures, is_communicating, require_communicating, unreachable
 from equipoise.models.labels import Labels
 from equipoise.models.mechanics import Mechanics
 from equipoise.models.model import Model
-from equipoise.models.ring import ring
-from equipoise.models.riverswim import riverswim
+from equipoise.models.paper_instances import bandit, hub, ring, scalar_hub, star
 from equipoise.models.space import Space
-from equipoise.models.star import star
-from equipoise.models.structure import (
-    diameter,
-    diameter_bounds,
-    hitting_times,
-    is_communicating,
-    require_communicating,
-    unreachable,
-)
+from equipoise.models.standard import garnet, grid, riverswim
+from equipoise.models.travel_times import diameter, diameter_bounds, hitting_times
 from equipoise.models.world import World, stream
 
 __all__ = [
@@ -42,6 +31,7 @@ __all__ = [
     "World",
     "bandit",
     "bidding",
+    "departures",
     "diameter",
     "diameter_bounds",
     "garnet",

@@ -1,24 +1,30 @@
-"""The law of a world as arrays of branches: how they fit together, what is checked, what follows from them.
+"""Branches: the distribution of next states and outcomes as arrays, how they are read, checked and merged.
 
 The pair (s, a) is number ``first_pair[s] + a``. Its branches are ``first[pair] ... first[pair + 1] - 1``: branch j is
 taken with probability ``probability[j]``, leads to ``next[j]``, and its outcomes have the mean ``rows[row[j]]``.
+
+`read_arrays`, `read_branches` and `read_sparse` check the shapes of what is given to the constructors of `Model`, with
+messages that name the place in what was given; `Branches.check` checks the numbers.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 
+from equipoise._runtime.compiler import kernel
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
-from equipoise.models._checks import SUM_TOLERANCE
+from equipoise.models.checks import SUM_TOLERANCE, check_integer, check_list, check_numbers
 from equipoise.models.labels import Labels
-from equipoise.models.rows import Rows, dense_row, entries
-from equipoise.models.space import pairs_of
+from equipoise.models.outcome_rows import Rows, dense_row, entries
+from equipoise.models.space import count_pairs
 
-__all__ = ["SUM_TOLERANCE", "Branches", "check_actions"]
+_TRANSITIONS: Final = "transitions[state][action] are the probabilities of the next states"
+_OUTCOMES: Final = "outcomes[state][action] are the means of the outcomes, also where there is only one"
 
 
 class Branches(NamedTuple):
@@ -39,7 +45,7 @@ class Branches(NamedTuple):
         number = np.cumsum(used) - 1
         return Branches(
             first_pair=self.first_pair,
-            first=pairs_of(np.add.reduceat(kept, self.first[:-1], dtype=np.int64)),
+            first=count_pairs(np.add.reduceat(kept, self.first[:-1], dtype=np.int64)),
             probability=self.probability[kept],
             next=self.next[kept],
             row=number[self.row[kept]],
@@ -75,13 +81,7 @@ class Branches(NamedTuple):
         return csr_array((np.clip(means.data, 0.0, 1.0), means.indices, means.indptr), shape=means.shape)
 
     def check(self, labels: Labels) -> None:
-        """Raise a `ModelError` that names the state, the action and the number that is wrong.
-
-        Parameters
-        ----------
-        labels : Labels
-            What states and actions are called.
-        """
+        """Raise a `ModelError` that names the state, the action and the number that is wrong."""
         self._check_pointers(labels)
         self._check_numbers(labels)
 
@@ -89,9 +89,9 @@ class Branches(NamedTuple):
         """Check that the arrays fit together, so that the other checks may index them."""
         check_actions(self.first_pair, labels)
         B = self.probability.size
-        if self.first.size != self.first_pair[-1] + 1 or self.first_pair[0] != 0 or self.first[0] != 0:
+        if self.first.size != int(self.first_pair[-1]) + 1 or self.first_pair[0] != 0 or self.first[0] != 0:
             raise ModelError("first_pair and branch_first do not fit together")
-        empty = np.flatnonzero(np.diff(self.first) < 1)
+        empty = np.flatnonzero(self.first[1:] <= self.first[:-1])  # a difference could wrap around 2^63
         if empty.size:
             raise ModelError(f"{self._pair(empty[0], labels)}: it leads nowhere; its probabilities must sum to 1")
         if self.first[-1] != B or self.next.size != B or self.row.size != B:
@@ -148,6 +148,148 @@ class Branches(NamedTuple):
 
 def check_actions(first_pair: Index, labels: Labels) -> None:
     """Raise a `ModelError` that names a state without actions, if there is one."""
-    empty = np.flatnonzero(np.diff(first_pair) < 1)
+    empty = np.flatnonzero(first_pair[1:] <= first_pair[:-1])  # a difference could wrap around 2^63
     if empty.size:
         raise ModelError(f"{labels.name_state(int(empty[0]))}: it has no actions; every state needs at least one")
+
+
+def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
+    """Read distributions and means, one of each an action of a state."""
+    states = check_list(transitions, "transitions")
+    S = len(states)
+    counts: list[int] = []
+    nexts: list[Index] = []
+    chances: list[Vector] = []
+    means: list[Vector] = []
+    K: int | None = None
+    for s in range(S):  # before the outcomes, so that those are not blamed for axes in another order
+        rows = check_list(states[s], f"transitions, {labels.name_state(s)}")
+        counts.append(len(rows))
+        for a, row in enumerate(rows):
+            where = f"transitions, {labels.name_pair(s, a)}"
+            distribution = check_numbers(row, where, S, "state", meaning=_TRANSITIONS)
+            reached = np.flatnonzero(distribution)
+            nexts.append(reached.astype(np.int64))
+            chances.append(distribution[reached])
+    for s, one in enumerate(check_list(outcomes, "outcomes", S, "state")):
+        for a, value in enumerate(check_list(one, f"outcomes, {labels.name_state(s)}", counts[s], "action")):
+            where = f"outcomes, {labels.name_pair(s, a)}"
+            mean = check_numbers(value, where, K, "outcome", meaning=_OUTCOMES)
+            K = mean.size
+            means.append(mean)
+    P = len(means)
+    sizes = [entry.size for entry in nexts]
+    return Branches(
+        first_pair=count_pairs(counts),
+        first=count_pairs(sizes),
+        probability=np.concatenate([np.empty(0), *chances]),
+        next=np.concatenate([np.empty(0, np.int64), *nexts]),
+        row=np.repeat(np.arange(P), sizes),
+        rows=np.array(means).reshape(P, K or 0),
+    )
+
+
+def read_branches(branches: Any, labels: Labels) -> Branches:
+    """Read lists of (probability, next state, outcomes), one list an action of a state."""
+    counts: list[int] = []
+    sizes: list[int] = []
+    chances: list[float] = []
+    nexts: list[int] = []
+    rows: list[Vector] = []
+    K: int | None = None
+    states = check_list(branches, "branches")
+    for s, actions in enumerate(states):
+        listed = check_list(actions, f"branches, {labels.name_state(s)}")
+        counts.append(len(listed))
+        for a, action in enumerate(listed):
+            cases = check_list(action, f"branches, {labels.name_pair(s, a)}")
+            sizes.append(len(cases))
+            for j, case in enumerate(cases):
+                where = f"{labels.name_pair(s, a)}, branch {j}"
+                parts = check_list(case, where)
+                if len(parts) != 3:
+                    raise ModelError(
+                        f"{where}: got {len(parts)} entries; (probability, next state, outcomes) is needed"
+                    )
+                probability = check_numbers([parts[0]], f"{where}, probability")
+                chances.append(float(probability[0]))
+                nexts.append(check_integer(parts[1], f"{where}, next state", 0, len(states) - 1))
+                mean = check_numbers(parts[2], f"{where}, outcomes", K, "outcome")
+                K = mean.size
+                rows.append(mean)
+    B = len(rows)
+    return Branches(
+        first_pair=count_pairs(counts),
+        first=count_pairs(sizes),
+        probability=np.array(chances, np.float64),
+        next=np.array(nexts, np.int64),
+        row=np.arange(B),
+        rows=np.array(rows).reshape(B, K or 0),
+    )
+
+
+def read_sparse(first_pair: ArrayLike, transitions: Any, means: ArrayLike | csr_array, labels: Labels) -> Branches:
+    """Read sparse transitions and means over the pairs."""
+    first = _integers(first_pair, "first_pair")
+    if first.ndim != 1 or first.size < 2 or first[0] != 0:
+        raise ModelError("first_pair: a vector of S + 1 integers that starts at 0 is needed, with S at least 1")
+    check_actions(first, labels)
+    if not issparse(transitions):
+        raise ModelError(f"transitions: got {type(transitions).__name__}; a sparse array is needed")
+    p = _check_rows(transitions, "transitions").astype(np.float64, copy=True)
+    P, S = int(first[-1]), first.size - 1
+    if p.shape != (P, S):
+        raise ModelError(f"transitions: got the shape {p.shape}; {(P, S)} is needed, pairs by states")
+    p.sum_duplicates()
+    outcomes: Any = means
+    try:
+        sparse = hasattr(outcomes, "tocsr")
+        v: Any = (_check_rows(outcomes, "means") if sparse else np.array(outcomes)).astype(np.float64)
+    except (TypeError, ValueError):
+        raise ModelError("means: not an array of numbers") from None
+    if v.ndim != 2 or v.shape[0] != P:
+        raise ModelError(f"means: got the shape {v.shape}; ({P}, K) is needed, pairs by outcomes")
+    return Branches(
+        first_pair=first,
+        first=p.indptr.astype(np.int64),
+        probability=p.data,
+        next=p.indices.astype(np.int64),
+        row=np.repeat(np.arange(P), np.diff(p.indptr)),
+        rows=v,
+    )
+
+
+def _check_rows(x: Any, name: str) -> Any:
+    """Sparse rows whose indices are in range; of SciPy's own code some follows them without looking."""
+    rows = x.tocsr()
+    first, index = rows.indptr, rows.indices
+    if (
+        first.shape != (rows.shape[0] + 1,)
+        or first[0] != 0
+        or np.any(first[1:] < first[:-1])
+        or not first[-1] <= index.size == rows.data.size
+        or (index.size and not 0 <= index.min() <= index.max() < rows.shape[1])
+    ):
+        raise ModelError(f"{name}: its indptr and indices are not those of an array of shape {rows.shape}")
+    return rows
+
+
+def _integers(x: ArrayLike, name: str) -> Index:
+    try:
+        array: NDArray[Any] = np.array(x)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ModelError(f"{name}: got numbers of type {array.dtype}; integers are needed")
+    return array.astype(np.int64)
+
+
+@kernel
+def cumulate(branch_first, probability, out):  # type: ignore[no-untyped-def]
+    """Cumulative probabilities within each pair; the last one is exactly 1."""
+    for pair in range(branch_first.shape[0] - 1):
+        total = 0.0
+        for j in range(branch_first[pair], branch_first[pair + 1]):
+            total += probability[j]
+            out[j] = min(total, 1.0)
+        out[branch_first[pair + 1] - 1] = 1.0

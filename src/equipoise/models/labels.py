@@ -1,43 +1,39 @@
-"""What the states, actions and outcomes of a world are called.
+"""Labels: what the states, actions and outcomes of a model are called.
 
-Kernels, files and agents speak in numbers; people read "the shop is empty" rather than "state 0". A `Labels` holds
-the words and translates both ways. It belongs to a model or a space and changes nothing in it: two spaces that
-differ in their labels only are equal, and a run is the same to the last bit with labels and without.
+Kernels, files and agents work with numbers; people read "the shop is empty" rather than "state 0". A `Labels` holds
+the words and translates both ways. It belongs to a model or a space and changes nothing in it: two spaces that differ
+in their labels only are equal, and a run is bit-identical with labels and without.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, final
+import operator
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeAlias, final
 
 import numpy as np
 
+from equipoise._checks import suggest
 from equipoise.errors import FileError, ModelError
-from equipoise.models._label_rows import (
-    Label,
-    Row,
-    at,
-    check_count,
-    checked_actions,
-    distinct,
-    number_of,
-    numbers,
-    plain,
-    rich,
-    shown,
-    text,
-    texts,
-)
+from equipoise.models.checks import check_list
 
-__all__ = ["Label", "Labels", "as_column", "checked_labels", "text", "texts"]
+__all__ = ["RESERVED", "Label", "Labels", "as_column", "check_column", "check_labels", "text", "texts"]
+
+Label: TypeAlias = Hashable
+Row: TypeAlias = tuple[Label, ...]
+
+_LISTED: Final = 6  # labels that a message lists
+RESERVED: Final = ("t", "state", "action", "next_state", "state_label", "action_label", "next_state_label")
+"""The columns of a log that are neither outcomes nor noises."""
 
 
 @final
 class Labels:
     """Names for states, actions and outcomes, each of them optional; immutable.
 
-    Where there are no labels the number itself is the label, so that whoever shows them need not ask.
+    Where there are no labels the number itself is the label, so that code that shows them need not ask.
 
     Parameters
     ----------
@@ -47,7 +43,9 @@ class Labels:
         One list of labels for all states, of which a state with n actions uses the first n; or a list of lists, one
         a state. A tuple within the list is a label, a list is the labels of a state.
     outcomes : sequence of str, optional
-        One text an outcome, all different.
+        One text an outcome, all different. They name the columns of logs and traces, so that the names of the other
+        columns are refused: t, state, action, next_state and what ends in ``_label``; and so is ``outcome_1``, the
+        column of an outcome without a label, for any but outcome 1.
 
     Attributes
     ----------
@@ -61,7 +59,7 @@ class Labels:
     Raises
     ------
     ModelError
-        When a label is not hashable or occurs twice, or an outcome's is no text.
+        When a label is not hashable or occurs twice, or an outcome's is no text, or the name of another column.
 
     Examples
     --------
@@ -89,13 +87,14 @@ class Labels:
         actions: Iterable[Label] | Iterable[Sequence[Label]] | None = None,
         outcomes: Iterable[str] | None = None,
     ) -> None:
-        shared, by_state = checked_actions(actions)
-        named = None if outcomes is None else distinct(outcomes, "labels, outcomes")
+        shared, by_state = _parse_actions(actions)
+        named = None if outcomes is None else check_distinct(outcomes, "labels, outcomes")
         for k, label in enumerate(named or ()):
             if not isinstance(label, str) or not label.strip():
                 raise ModelError(f"labels, outcomes[{k}]: got {label!r}; a text is needed")
+            check_column(label, f"labels, outcomes[{k}]", k)
         self.__dict__.update(
-            states=None if states is None else distinct(states, "labels, states"),
+            states=None if states is None else check_distinct(states, "labels, states"),
             outcomes=named,
             _shared=shared,
             _by_state=by_state,
@@ -116,7 +115,7 @@ class Labels:
         state : int
             Its number.
         """
-        return at(self.states, state, "state")
+        return _get_label(self.states, state, "state")
 
     def action(self, state: int, action: int) -> Label:
         """Return the label of an action.
@@ -126,7 +125,7 @@ class Labels:
         state, action : int
             The numbers of the state and of the action in it.
         """
-        return at(self._row(state), action, f"{self.name_state(state)}, action")
+        return _get_label(self._row(state), action, f"{self.name_state(state)}, action")
 
     def outcome(self, outcome: int) -> str:
         """Return the label of an outcome, or its number as a text.
@@ -141,7 +140,7 @@ class Labels:
         >>> Labels().outcome(2), Labels(outcomes=["fill rate"]).outcome(0)
         ('2', 'fill rate')
         """
-        return text(at(self.outcomes, outcome, "outcome"))
+        return text(_get_label(self.outcomes, outcome, "outcome"))
 
     # -- from labels to numbers --------------------------------------------------------------------------------
 
@@ -158,7 +157,7 @@ class Labels:
         ModelError
             When there is none; the message says which is nearest.
         """
-        return number_of(label, self._state_numbers, "state")
+        return _find_number(label, self._state_numbers, "state")
 
     def action_index(self, state: int, label: Label) -> int:
         """Return the number of the action of that label in a state.
@@ -171,7 +170,7 @@ class Labels:
             The label of the action.
         """
         row = self._row(state)
-        return number_of(label, None if row is None else numbers(row), f"{self.name_state(state)}, action")
+        return _find_number(label, None if row is None else _number_labels(row), f"{self.name_state(state)}, action")
 
     def outcome_index(self, label: str) -> int:
         """Return the number of the outcome of that label.
@@ -181,7 +180,7 @@ class Labels:
         label : str
             The label of the outcome.
         """
-        return number_of(label, None if self.outcomes is None else numbers(self.outcomes), "outcome")
+        return _find_number(label, None if self.outcomes is None else _number_labels(self.outcomes), "outcome")
 
     # -- for messages ------------------------------------------------------------------------------------------
 
@@ -193,7 +192,7 @@ class Labels:
         state : int
             Its number; one without a label is named by that alone.
         """
-        return f"state {state}{shown(self.states, state)}"
+        return f"state {state}{_label_suffix(self.states, state)}"
 
     def name_action(self, state: int, action: int) -> str:
         """Name an action by its number and its label.
@@ -203,7 +202,7 @@ class Labels:
         state, action : int
             The numbers of the state and of the action in it.
         """
-        return f"action {action}{shown(self._row(state), action)}"
+        return f"action {action}{_label_suffix(self._row(state), action)}"
 
     def name_pair(self, state: int, action: int) -> str:
         """Name a state and an action in it.
@@ -223,7 +222,7 @@ class Labels:
         outcome : int
             Its number.
         """
-        return f"outcome {outcome}{shown(self.outcomes, outcome)}"
+        return f"outcome {outcome}{_label_suffix(self.outcomes, outcome)}"
 
     # -- with a world ------------------------------------------------------------------------------------------
 
@@ -238,28 +237,33 @@ class Labels:
             K.
         """
         S = len(n_actions)
-        check_count(self.states, "labels, states", S, "one for each state")
-        check_count(self.outcomes, "labels, outcomes", n_outcomes, "one for each outcome")
-        check_count(self._by_state, "labels, actions", S, "a list for each state")
+        _check_count(self.states, "labels, states", S, "one for each state")
+        _check_count(self.outcomes, "labels, outcomes", n_outcomes, "one for each outcome")
+        _check_count(self._by_state, "labels, actions", S, "a list for each state")
         if self._by_state is not None:
             for s, (row, count) in enumerate(zip(self._by_state, n_actions, strict=True)):
-                check_count(row, f"labels, actions of {self.name_state(s)}", count, "one for each action")
+                _check_count(row, f"labels, actions of {self.name_state(s)}", count, "one for each action")
         if self._shared is not None:
             most = int(np.argmax(n_actions))
             why = f"as many as {self.name_state(most)} has actions"
-            check_count(self._shared, "labels, actions", n_actions[most], why)
+            _check_count(self._shared, "labels, actions", n_actions[most], why)
 
     def visits(self) -> Labels:
         """Return the labels of the world of visits: outcome k is called after state k.
 
-        >>> Labels(states=[(0, 1), "end"]).visits().outcomes
-        ('(0, 1)', 'end')
+        If a state is called like a column of a log, all are in quotes.
+
+        >>> Labels(states=[(0, 1), "end"]).visits().outcomes, Labels(states=["on", "t"]).visits().outcomes
+        (('(0, 1)', 'end'), ("'on'", "'t'"))
         """
-        return Labels(self.states, self.actions, None if self.states is None else texts(self.states))
+        names = None if self.states is None else texts(self.states)
+        if names is not None and any(_is_taken(name, k) for k, name in enumerate(names)):
+            names = [repr(name) for name in names]
+        return Labels(self.states, self.actions, names)
 
     # -- in files ----------------------------------------------------------------------------------------------
 
-    def stored(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Return the labels as JSON can hold them; empty if there are none.
 
         Raises
@@ -268,31 +272,35 @@ class Labels:
             When a label is not a text, a number, a truth value, None, or a tuple of these.
         """
         parts = {"states": self.states, "actions": self._shared, "outcomes": self.outcomes}
-        content: dict[str, Any] = {name: [plain(one) for one in row] for name, row in parts.items() if row is not None}
+        content: dict[str, Any] = {
+            name: [encode_label(one) for one in row] for name, row in parts.items() if row is not None
+        }
         if self._by_state is not None:
-            content["actions"] = [[plain(label) for label in row] for row in self._by_state]
+            content["actions"] = [[encode_label(label) for label in row] for row in self._by_state]
         return content
 
     @classmethod
-    def from_stored(cls, content: Any) -> Labels:
-        """Return the labels that `stored` gave.
+    def unpack(cls, content: Any) -> Labels:
+        """Return the labels that `pack` gave.
 
         Parameters
         ----------
         content : mapping
-            What `stored` returned, after it has been written as JSON and read again.
+            What `pack` returned, after it has been written as JSON and read again.
 
         Examples
         --------
         >>> labels = Labels(states=[(0, "a"), 1, "1"], actions=[["go"], ["go", "stay"], [("to", 2)]])
-        >>> Labels.from_stored(labels.stored()) == labels
+        >>> Labels.unpack(labels.pack()) == labels
         True
         """
         if not isinstance(content, Mapping) or not set(content) <= {"states", "actions", "outcomes"}:
             raise FileError("its labels are damaged")
         try:
             parts: dict[str, Any] = {
-                name: [[rich(one) for one in row] if isinstance(row, list) else rich(row) for row in rows]
+                name: [
+                    [decode_label(one) for one in row] if isinstance(row, list) else decode_label(row) for row in rows
+                ]
                 for name, rows in content.items()
             }
             return cls(**parts)
@@ -307,7 +315,7 @@ class Labels:
 
     @functools.cached_property
     def _state_numbers(self) -> Mapping[Label, int] | None:
-        return None if self.states is None else numbers(self.states)
+        return None if self.states is None else _number_labels(self.states)
 
     def _key(self) -> tuple[Any, ...]:
         return self.states, self._shared, self._by_state, self.outcomes
@@ -333,13 +341,25 @@ class Labels:
         return f"Labels({', '.join(f'{name}={part!r}' for name, part in given.items() if part is not None)})"
 
 
-def checked_labels(labels: Any) -> Labels:
+def check_labels(labels: Any) -> Labels:
     """Return the labels that were given, those without any for None, or raise an error that says what is needed."""
     if labels is None:
         return Labels()
     if not isinstance(labels, Labels):
         raise ModelError(f"labels: got {labels!r}; a Labels is needed, as in labels=eq.Labels(states=[...])")
     return labels
+
+
+def _is_taken(name: str, outcome: int | None) -> bool:
+    """Whether a name is that of another column of a log."""
+    default = re.fullmatch(r"outcome_(0|[1-9]\d*)", name)
+    return name in RESERVED or (default is not None and default[1] != str(outcome))
+
+
+def check_column(name: str, where: str, outcome: int | None = None) -> None:
+    """Raise a `ModelError` if an outcome or a noise is called like another column of a log."""
+    if _is_taken(name, outcome):
+        raise ModelError(f"{where}: {name!r} is the name of another column of logs and traces; choose another name")
 
 
 def as_column(labels: Sequence[Label]) -> list[Any]:
@@ -349,3 +369,123 @@ def as_column(labels: Sequence[Label]) -> list[Any]:
     distinct = list(dict.fromkeys(labels))
     words = dict(zip(distinct, texts(distinct), strict=True))
     return [words[label] for label in labels]
+
+
+def text(label: Label) -> str:
+    """Return a label as a text."""
+    return label if isinstance(label, str) else str(label)
+
+
+def texts(labels: Iterable[Label]) -> list[str]:
+    """Return labels as texts that are as different as the labels are."""
+    labels = list(labels)
+    short = [text(label) for label in labels]
+    return short if len(set(short)) == len(short) else [repr(label) for label in labels]
+
+
+def _parse_actions(actions: Any) -> tuple[Row | None, tuple[Row, ...] | None]:
+    """The labels of the actions: those for all states, or those of each."""
+    if actions is None:
+        return None, None
+    rows = check_list(actions, "labels, actions")
+    lists = [isinstance(row, list | range | np.ndarray) for row in rows]
+    if not any(lists):
+        return check_distinct(rows, "labels, actions"), None
+    if not all(lists):
+        s = lists.index(False)
+        raise ModelError(f"labels, actions[{s}]: got {rows[s]!r}; a list is needed for every state, or for none")
+    return None, tuple(check_distinct(row, f"labels, actions[{s}]") for s, row in enumerate(rows))
+
+
+def check_distinct(labels: Any, name: str) -> Row:
+    """Labels as a tuple, all hashable and different."""
+    row: list[Label] = [one.item() if isinstance(one, np.generic) else one for one in check_list(labels, name)]
+    if not row:
+        raise ModelError(f"{name}: got no labels; at least one is needed")
+    first: dict[Label, int] = {}
+    for i, label in enumerate(row):
+        try:
+            before = first.setdefault(label, i)
+        except TypeError:
+            raise ModelError(f"{name}[{i}]: got {label!r}; a label must be hashable: a text, a tuple...") from None
+        if label != label:
+            raise ModelError(f"{name}[{i}]: got {label!r}, which is not equal to itself and could not be looked up")
+        if before != i:
+            raise ModelError(f"{name}[{i}]: {label!r} is the label of number {before} already; labels must differ")
+    return tuple(row)
+
+
+def _check_count(row: Sequence[Any] | None, name: str, count: int, why: str) -> None:
+    if row is not None and len(row) != count:
+        raise ModelError(f"{name}: got {len(row)}; {count} are needed, {why}")
+
+
+def _number_labels(row: Sequence[Label]) -> dict[Label, int]:
+    return {label: i for i, label in enumerate(row)}
+
+
+def _index(x: Any, name: str) -> int:
+    try:
+        number = operator.index(x)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ModelError(f"{name}: got {x!r}; the number of one is needed, counted from 0")
+    return number
+
+
+def _get_label(row: Sequence[Label] | None, index: Any, name: str) -> Label:
+    """The label at an index, or the index itself where there are none."""
+    number = _index(index, name)
+    if row is None:
+        return number
+    if number >= len(row):
+        raise ModelError(f"{name}: got {number}; it must be below {len(row)}")
+    return row[number]
+
+
+def _find_number(label: Any, numbers: Mapping[Label, int] | None, name: str) -> int:
+    if numbers is None:
+        return _index(label, name)
+    try:
+        number = numbers.get(label)
+    except TypeError:
+        number = None
+    if number is None:
+        by_text = {text(one): one for one in numbers}
+        listed = ", ".join(repr(one) for one in list(numbers)[:_LISTED]) + (", ..." if len(numbers) > _LISTED else "")
+        raise ModelError(f"{name}: there is no {label!r}{suggest(text(label), by_text)}; the labels are {listed}")
+    return number
+
+
+def _label_suffix(row: Sequence[Label] | None, index: int) -> str:
+    """A label as it stands behind its number in a message."""
+    if row is None or not 0 <= index < len(row):
+        return ""
+    label = row[index]
+    if isinstance(label, tuple):
+        return f" {label!r}"
+    return f' ("{label}")' if isinstance(label, str) else f" ({label!r})"
+
+
+def encode_label(label: Label) -> Any:
+    if isinstance(label, tuple):
+        return {"tuple": [encode_label(part) for part in label]}
+    if label is None or isinstance(label, str | bool | int | float):
+        return label
+    raise FileError(
+        f"the label {label!r} is of type {type(label).__name__}; only texts, numbers, None and tuples of these can be "
+        "written to a file"
+    )
+
+
+def decode_label(content: Any) -> Label:
+    if isinstance(content, Mapping):
+        return (
+            tuple(decode_label(part) for part in content["tuple"]) if set(content) == {"tuple"} else _damaged(content)
+        )
+    return content if isinstance(content, Hashable) else _damaged(content)
+
+
+def _damaged(content: Any) -> NoReturn:
+    raise ModelError(f"{content!r} is no label")

@@ -3,30 +3,32 @@
 A row says: in this `state` this `action` was taken, with these outcomes (one column each, under their labels, or
 outcome_0, outcome_1, ...), and it led to `next_state`. States and actions are given by their labels, or by their
 numbers. Where the labels are numbers themselves, a number is a label. Where the columns state_label, next_state_label
-or action_label are beside them, as in the `trace` of a run, these have the labels and the others the numbers. Where
+or action_label exist too, as in the `trace` of a run, these have the labels and the others the numbers. Where
 mechanics are known, there is a column for each noise that is seen; it may be left out if states and outcomes determine
-the noise. The order of the rows matters to nobody but the reader; other columns are left alone.
+the noise. The order of the rows does not matter; other columns are ignored.
 
 A log is a polars or pandas frame, or the path of a Parquet or CSV file. A file or a lazy frame is read a million rows
-at a time, so that it need not fit into memory. Rows that cannot have happened are counted, all of them, and refused
-with their numbers at the end; who keeps what the batches bring only then has nothing half taken in.
+at a time, so that it need not fit into memory. Columns that occur twice raise a `LogError`, and so do columns of a type
+that holds neither words nor numbers. All rows that cannot have happened are counted, and one `LogError` at the end
+names the first of them. A caller that keeps the batches only after `read_log` returns never keeps a part of a log.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from equipoise._checks import suggest
 from equipoise._types import Index, Vector
-from equipoise._words import nearest
 from equipoise.errors import FileError, LogError, ParameterError, ProtocolError
 from equipoise.models.labels import Label, texts
-from equipoise.models.laws.observing import case_of
+from equipoise.models.laws.validate import find_case
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
@@ -41,19 +43,7 @@ _LABELS: Final = {_STATE: "state_label", _ACTION: "action_label", _NEXT: "next_s
 
 
 class Batch(NamedTuple):
-    """Some rows of a log, in numbers.
-
-    Attributes
-    ----------
-    pair : int array
-        Which state-action pair.
-    outcomes : float array, one row each
-        What came of it.
-    next_state : int array
-        Where it led.
-    case : int array
-        What is seen of known mechanics, see `Laws`; zero if there are none.
-    """
+    """Some rows of a log, in numbers."""
 
     pair: Index
     outcomes: Vector
@@ -62,45 +52,16 @@ class Batch(NamedTuple):
 
 
 def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
-    """Give a log to a function, batch by batch; returns the number of rows.
-
-    Parameters
-    ----------
-    log : frame or path
-        A polars or pandas frame, or the path of a Parquet or CSV file.
-    space : Space
-        Of the system: its labels, or numbers, are those of the log.
-    take : callable
-        Called with each `Batch`, as long as no row was refused.
-
-    Raises
-    ------
-    LogError
-        When a column is missing, or rows cannot have happened; the message has their numbers, from 1.
-    FileError
-        When a file cannot be read.
-
-    Examples
-    --------
-    >>> import polars
-    >>> rows = {"state": [0, 0], "action": [1, 0], "outcome_0": [0.5, 1.0], "next_state": [0, 0]}
-    >>> read_log(polars.DataFrame(rows), Space([2], 1), lambda batch: print(batch.pair.tolist()))
-    [1, 0]
-    2
-    >>> read_log(polars.DataFrame(rows), Space([1], 1), print)
-    Traceback (most recent call last):
-    ...
-    equipoise.errors.LogError: log: 1 of 2 rows cannot be taken in, and none was: row 1: state 0 has no action 1
-    """
-    words: _Words | None = None
+    """Give a log to a function, batch by batch; returns the number of rows."""
+    columns: _Columns | None = None
     rows, refused, examples = 0, 0, list[str]()
-    for frame in log_frames(log, space):
-        if words is None:
-            words = _Words(space, frame.columns)
-        batch, wrong = words.read(frame)
+    for frame in read_frames(log, space):
+        if columns is None:
+            columns = _Columns(space, frame.schema)
+        batch, wrong = columns.read(frame)
         bad = np.flatnonzero(wrong)
         refused += bad.size
-        examples += [f"row {rows + i + 1}: {words.reason(frame, int(i))}" for i in bad[: _SHOWN - len(examples)]]
+        examples += [f"row {rows + i + 1}: {columns.reason(frame, int(i))}" for i in bad[: _SHOWN - len(examples)]]
         rows += frame.height
         if not refused:
             take(batch)
@@ -112,44 +73,51 @@ def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
     return rows
 
 
+def fingerprint(batch: Batch) -> int:
+    """A number for the rows of a batch, whatever their order; those of two batches add up, modulo 2^64."""
+    hashes = np.zeros(batch.pair.size, dtype=np.uint64)
+    for column in (batch.pair, batch.next_state, batch.case, *batch.outcomes.T):
+        hashes ^= np.ascontiguousarray(column + 0).view(np.uint64)  # + 0 makes one zero of both
+        for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+            hashes ^= hashes >> np.uint64(33)
+            hashes *= np.uint64(factor)
+        hashes += np.uint64(0x9E3779B97F4A7C15)
+    return int(hashes.sum())
+
+
 def label_columns(present: Collection[str]) -> dict[str, str]:
-    """In which columns the labels of state, action and next_state are, if they are there at all.
-
-    Parameters
-    ----------
-    present : collection of str
-        The columns of a log.
-
-    >>> label_columns(["state", "action", "next_state", "action_label", "state_label"])
-    {'state': 'state', 'next_state': 'next_state', 'action': 'action_label'}
-    """
+    """In which columns the labels of state, action and next_state are, if they are there at all."""
     both = all(_LABELS[name] in present for name in (_STATE, _NEXT))
     states = {name: _LABELS[name] if both else name for name in (_STATE, _NEXT)}
     return states | {_ACTION: _LABELS[_ACTION] if _LABELS[_ACTION] in present else _ACTION}
 
 
-class _Words:
+class _Columns:
     """How the words of a log with these columns translate into numbers."""
 
-    def __init__(self, space: Space, columns: Collection[str]) -> None:
+    def __init__(self, space: Space, columns: polars.Schema) -> None:
         self.space = space
         self.outcomes = space.outcome_names()
         _require_columns(space, columns)
         self._column = label_columns(columns)
         labels = space.labels
         states, actions = labels.states, labels.actions
-        if self._column[_STATE] != _STATE and not _told_apart(states):
+        if self._column[_STATE] != _STATE and not _are_distinct(states):
             self._column |= {_STATE: _STATE, _NEXT: _NEXT}
             states = None
         rows = actions if isinstance(actions, list) else [actions]
-        if self._column[_ACTION] != _ACTION and not all(_told_apart(row) for row in rows):
+        if self._column[_ACTION] != _ACTION and not all(_are_distinct(row) for row in rows):
             self._column[_ACTION] = _ACTION
             actions = None
-        self._states = _Names(states, space.n_states)
-        self._shared = None if isinstance(actions, list) else _Names(actions, max(space.n_actions))
-        self._actions = [_Names(tuple(row), len(row)) for row in actions] if isinstance(actions, list) else []
+        self._states = _NameLookup(states, space.n_states)
+        self._shared = None if isinstance(actions, list) else _NameLookup(actions, max(space.n_actions))
+        self._actions = [_NameLookup(tuple(row), len(row)) for row in actions] if isinstance(actions, list) else []
         self._supports = {} if space.laws is None else space.laws.seen_supports()
-        self._noise = {name: _Names(support, len(support)) for name, support in self._supports.items()}
+        self._noise = {name: _NameLookup(support, len(support)) for name, support in self._supports.items()}
+        both = [name for name in self.outcomes if name in self._supports]
+        if both:
+            raise LogError(f"log: {both[0]!r} is an outcome and a noise of the space; give one of them another label")
+        check_types(columns, [*_LABELS, *_LABELS.values(), *self._supports], self.outcomes)
 
     def read(self, frame: polars.DataFrame) -> tuple[Batch, np.ndarray]:
         """The rows as numbers, and which of them cannot have happened."""
@@ -198,7 +166,7 @@ class _Words:
                 if place < 0:
                     raise ProtocolError(f"{name}: {one[name][0]!r} is not one of its values")
                 drawn[name] = self._supports[name][place]
-        return case_of(self.space, pair, outcomes, after, drawn)
+        return find_case(self.space, pair, outcomes, after, drawn)
 
     def _action_numbers(self, column: polars.Series, state: Index) -> Index:
         if self._shared is not None:
@@ -238,23 +206,45 @@ def _require_columns(space: Space, columns: Collection[str]) -> None:
     if missing:
         others = {column.lower(): column for column in columns if column not in needed}
         alike = others.get(missing[0].lower())
-        hint = nearest(missing[0], others.values()) if alike is None else f" (did you mean {alike!r}?)"
+        hint = suggest(missing[0], others.values()) if alike is None else f" (did you mean {alike!r}?)"
         raise LogError(f"log: there is no column {missing[0]!r}{hint}; {', '.join(map(repr, needed))} are needed")
 
 
-def _told_apart(labels: Sequence[Label] | None) -> bool:
+def check_types(
+    columns: polars.Schema, names: Collection[str] = (*_LABELS, *_LABELS.values()), outcomes: Collection[str] = ()
+) -> None:
+    """Refuse columns of types that cannot be read."""
+    for wanted, what, fits in ((names, "texts or numbers", is_word), (outcomes, "numbers", is_numeric)):
+        for name in wanted:
+            if name in columns and not fits(columns[name]):
+                raise LogError(f"log, column {name!r}: its values are of type {columns[name]}; {what} are needed")
+
+
+def is_word(dtype: polars.DataType) -> bool:
+    """Whether the values of a column may be names of states: texts, numbers or dates."""
+    import polars
+
+    return not (dtype.is_nested() or dtype in (polars.Object, polars.Binary, polars.Duration))
+
+
+def is_numeric(dtype: polars.DataType) -> bool:
+    """Whether they may be numbers, perhaps as texts."""
+    return is_word(dtype) and not dtype.is_temporal()
+
+
+def _are_distinct(labels: Sequence[Label] | None) -> bool:
     """Whether there are labels, and a column of texts tells them apart."""
     return labels is not None and len({str(label) for label in labels}) == len(labels)
 
 
-class _Names:
+class _NameLookup:
     """The names of one kind of thing: their labels, or their numbers where the labels are none."""
 
     def __init__(self, labels: tuple[Label, ...] | None, count: int) -> None:
         self._count = count
         self._texts = [] if labels is None else texts(labels)
         self._by_number = None if labels else True  # unknown until a column of texts has some of either
-        values = [number_in(label) for label in labels or ()]
+        values = [parse_number(label) for label in labels or ()]
         self._labelled_by_numbers = bool(values) and None not in values and len(set(values)) == len(values)
         fractions = self._labelled_by_numbers and any(isinstance(value, float) for value in values)
         self._values = {float(value): i for i, value in enumerate(values) if value is not None} if fractions else None
@@ -274,27 +264,27 @@ class _Names:
             whole = column.cast(polars.Int64, strict=False)
             column = polars.select(polars.when(whole == column).then(whole).otherwise(None)).to_series()
         if column.dtype.is_integer() and not self._labelled_by_numbers:
-            return self._counted(column)
+            return self._by_count(column)
         words = column.cast(polars.String, strict=False)
         if self._by_number:
-            return self._counted(words)  # numbers, written as texts
-        by_name = self._named(words)
+            return self._by_count(words)  # numbers, written as texts
+        by_name = self._by_name(words)
         if self._labelled_by_numbers or self._by_number is False:
             return by_name
         if (by_name >= 0).any():
             self._by_number = False
             return by_name
-        by_number = self._counted(words)
+        by_number = self._by_count(words)
         self._by_number = True if (by_number >= 0).any() else None
         return by_number
 
-    def _named(self, words: polars.Series) -> Index:
+    def _by_name(self, words: polars.Series) -> Index:
         import polars
 
         found = words.cast(polars.Enum(self._texts), strict=False).to_physical()  # in half the time of a replacement
         return found.cast(polars.Int64).fill_null(-1).to_numpy()
 
-    def _counted(self, column: polars.Series) -> Index:
+    def _by_count(self, column: polars.Series) -> Index:
         import polars
 
         given = column.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
@@ -302,20 +292,11 @@ class _Names:
 
     def hint(self, value: object) -> str:
         """The name that was meant, perhaps."""
-        return nearest(value, self._texts) if isinstance(value, str) and self._texts else ""
+        return suggest(value, self._texts) if isinstance(value, str) and self._texts else ""
 
 
-def number_in(label: Label) -> int | float | None:
-    """The number that a label is, or is the text of, as the labels from a CSV file are; None if it is another.
-
-    Parameters
-    ----------
-    label : hashable
-        Of a state or an action.
-
-    >>> [number_in(label) for label in (3, 0.5, "10", "-2.5", "007", "idle", True)]
-    [3, 0.5, 10, -2.5, None, None, None]
-    """
+def parse_number(label: Label) -> int | float | None:
+    """The number that a label is, or is the text of, as the labels from a CSV file are; None if it is another."""
     if isinstance(label, str):
         whole, fraction = re.fullmatch(r"-?(0|[1-9]\d*)", label), re.fullmatch(r"-?\d+\.\d+", label)
         return int(label) if whole else float(label) if fraction else None
@@ -328,26 +309,20 @@ def _floats(column: polars.Series) -> Vector:
     return column.cast(polars.Float64, strict=False).fill_null(float("nan")).to_numpy()
 
 
-def log_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
-    """The rows of a log as they are, some at a time; of a file, the columns that a space needs, or all.
-
-    Parameters
-    ----------
-    log : frame or path
-        As for `read_log`.
-    space : Space, optional
-        Whose columns are needed; None: all.
-    """
+def read_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
+    """The rows of a log as they are, some at a time; of a file, the columns that a space needs, or all."""
     import polars
 
     if isinstance(log, (str, os.PathLike)):
-        yield from _batches(lambda: _scanned(Path(log)), space, str(log))
+        yield from _batches(lambda: _scan(Path(log)), space, str(log))
         return
     if isinstance(log, polars.LazyFrame):
         yield from _batches(lambda: log, space, "log")
         return
     if type(log).__module__.partition(".")[0] == "pandas":  # without pyarrow, which polars would ask for
-        log = polars.DataFrame({str(name): _plain(log[name]) for name in log.columns}, strict=False)
+        names = [str(name) for name in log.columns]
+        _refuse_twice(names, "log")
+        log = polars.DataFrame({name: _to_values(log.iloc[:, i]) for i, name in enumerate(names)}, strict=False)
     if not isinstance(log, polars.DataFrame):
         raise ParameterError(
             f"log: got {type(log).__name__}; a polars or pandas frame, or the path of a Parquet or CSV file, is needed"
@@ -357,13 +332,15 @@ def log_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
     yield from log.iter_slices(_ROWS)
 
 
-def _plain(column: Any) -> Any:
+def _to_values(column: Any) -> Any:
     """A column of a pandas frame: as an array of numbers, or as a list with None where something is missing."""
     array = column.to_numpy()
+    if array.dtype.kind == "m":  # durations, which polars takes in some units only
+        return array.astype("timedelta64[us]")
     return array if array.dtype.kind in "biuf" else column.astype(object).where(column.notna(), None).tolist()
 
 
-def _scanned(path: Path) -> polars.LazyFrame:
+def _scan(path: Path) -> polars.LazyFrame:
     import polars
 
     suffixes = {suffix.lower() for suffix in path.suffixes}
@@ -371,8 +348,18 @@ def _scanned(path: Path) -> polars.LazyFrame:
         raise ParameterError(f"log: {path.name} is neither .parquet nor .csv; these can be read")
     if ".parquet" in suffixes:
         return polars.scan_parquet(path)
-    # as texts, so that what is no number is refused with its row
-    return polars.scan_csv(path, separator="\t" if ".tsv" in suffixes else ",", infer_schema=False)
+    separator = "\t" if ".tsv" in suffixes else ","
+    head = polars.scan_csv(path, separator=separator, infer_schema=False, has_header=False, n_rows=1).collect()
+    _refuse_twice([name for row in head.rows() for name in row], path.name)  # which polars would give other names
+    # as texts, so that an error can name the row of what is no number
+    return polars.scan_csv(path, separator=separator, infer_schema=False)
+
+
+def _refuse_twice(names: Sequence[str | None], log: str) -> None:
+    """Refuse a log with two columns of one name."""
+    twice = [name for name, count in Counter(names).items() if name is not None and count > 1]
+    if twice:
+        raise LogError(f"{log}: there are {names.count(twice[0])} columns {twice[0]!r}; rename or drop all but one")
 
 
 def _batches(scan: Callable[[], polars.LazyFrame], space: Space | None, name: str) -> Iterator[polars.DataFrame]:

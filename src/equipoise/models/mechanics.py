@@ -9,7 +9,7 @@ Which law a noise has may depend on the state and the action, through ``law(nois
 with equal labels have the same law, and what is seen of it in one pair holds for all.
 
 Several noises are drawn one after the other, in the order in which they are named, and independently. An optimistic
-plan may choose the law of a later one anew for each value of an earlier one. That only enlarges the set of models that
+plan may choose the law of a later one again for each value of an earlier one. That only enlarges the set of models that
 it looks at, so that optimism holds; docs/mechanics.md has what it costs.
 """
 
@@ -23,17 +23,16 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equipoise._checks import suggest
 from equipoise._types import Index, Vector
-from equipoise._words import nearest
 from equipoise.errors import ModelError
-from equipoise.models._checks import SUM_TOLERANCE, checked_integer, checked_list, checked_numbers
-from equipoise.models._label_rows import Label, distinct
 from equipoise.models.branches import Branches
-from equipoise.models.labels import Labels
-from equipoise.models.laws.assembling import Drawn, assembled, law_name, listed
-from equipoise.models.laws.evaluating import Noise, Step, Table, evaluated
+from equipoise.models.checks import SUM_TOLERANCE, check_integer, check_list, check_numbers
+from equipoise.models.labels import Label, Labels, check_column, check_distinct
+from equipoise.models.laws.build import StepDescription, build_laws, join_labels, law_name
+from equipoise.models.laws.enumerate import Noise, Step, StepTable, enumerate_steps
 from equipoise.models.model import Model
-from equipoise.models.space import Space, pairs_of
+from equipoise.models.space import Space, count_pairs
 
 Probabilities = ArrayLike | Mapping[Any, float]
 _LIMIT: Final = 1_000_000
@@ -63,7 +62,7 @@ class Mechanics:
     hidden : sequence of str
         Noises that are not seen, but inferred from the next state, the outcomes, and the noises that are.
     usual : mapping, optional
-        Laws that `model` takes where it is told no others, as for `model`; the agent is not told them.
+        Laws that `model` takes where it is given no others, as for `model`; the agent does not know them.
     states : iterable, optional
         All states. None: those that are found from the start.
     limit : int
@@ -124,31 +123,31 @@ class Mechanics:
     ) -> None:
         if not callable(step):
             raise ModelError(f"step: got {step!r}; a function of state, action and noises is needed")
-        names = [str(name) for name in distinct(outcomes, "outcomes")]
-        drawn = _checked_noises(noises)
-        offered = actions if callable(actions) else checked_list(actions, "actions")
-        limit = checked_integer(limit, "limit", 1)
-        table = evaluated(step, start, offered, names, drawn, states, limit, progress)
+        names = [str(name) for name in check_distinct(outcomes, "outcomes")]
+        drawn = _check_noises(noises, names)
+        offered = actions if callable(actions) else check_list(actions, "actions")
+        limit = check_integer(limit, "limit", 1)
+        table = enumerate_steps(step, start, offered, names, drawn, states, limit, progress)
         self._table = table
         self._noises = drawn
         self._law_labels, self._law_of = _laws_of(law, table, drawn)
-        self.laws: dict[str, list[Label]] = {
+        self.laws: Mapping[str, Sequence[Label]] = {
             noise.name: list(labels) for noise, labels in zip(drawn, self._law_labels, strict=True)
         }
-        self._given = self._checked_laws(given or {}, "given")
-        self._usual = self._checked_laws(usual or {}, "usual")
+        self._given = self._check_laws(given or {}, "given")
+        self._usual = self._check_laws(usual or {}, "usual")
         offered_labels: list[Sequence[Label]] = [list(row) for row in table.actions]
         self.labels = Labels(states=table.states, actions=offered_labels, outcomes=names)
-        self._first_pair = pairs_of(len(row) for row in table.actions)
-        self._hidden = _checked_hidden(hidden, drawn)
+        self._first_pair = count_pairs(len(row) for row in table.actions)
+        self._hidden = _check_hidden(hidden, drawn)
         n_pairs, n_outcomes = table.next.shape[0], len(names)
-        self.space: Space = Space.of_arrays(
+        self.space: Space = Space.from_arrays(
             self._first_pair,
             table.start,
             np.zeros(n_pairs, np.bool_),
             np.zeros((n_pairs, n_outcomes)),
             self.labels,
-            assembled(Drawn(table, drawn, self._law_labels, self._law_of, self._given, self._hidden)),
+            build_laws(StepDescription(table, drawn, self._law_labels, self._law_of, self._given, self._hidden)),
         )
 
     @property
@@ -183,7 +182,7 @@ class Mechanics:
         >>> ring.model(slip=[0.5, 0.5]).transitions().toarray()[1].tolist()
         [0.5, 0.5, 0.0]
         """
-        given = self._usual | self._given | self._checked_laws(laws, "model")
+        given = self._usual | self._given | self._check_laws(laws, "model")
         for noise, labels in zip(self._noises, self._law_labels, strict=True):
             for label in labels:
                 if (noise.name, label) not in given:
@@ -205,7 +204,7 @@ class Mechanics:
         )
         model = Model.from_parts(branches, table.start, "none", (), self.labels)
         assert self.space.laws is not None
-        return model.made_of(self.space.laws, np.flatnonzero(taken.ravel()).astype(np.int64))
+        return model.with_laws(self.space.laws, np.flatnonzero(taken.ravel()).astype(np.int64))
 
     def _chances(self, given: Mapping[tuple[str, Label], Vector]) -> Vector:
         """The probability of every combination of noises, one row a pair."""
@@ -221,7 +220,7 @@ class Mechanics:
 
     # -- laws --------------------------------------------------------------------------------------------------
 
-    def _checked_laws(self, laws: Mapping[str, Any], name: str) -> dict[tuple[str, Label], Vector]:
+    def _check_laws(self, laws: Mapping[str, Any], name: str) -> dict[tuple[str, Label], Vector]:
         """Distributions by noise and label."""
         if not isinstance(laws, Mapping):
             raise ModelError(f"{name}: got {laws!r}; a mapping from noises to probabilities is needed")
@@ -231,7 +230,7 @@ class Mechanics:
             if noise_name not in by_name:
                 known = ", ".join(by_name)
                 raise ModelError(
-                    f"{name}: there is no noise {noise_name!r}{nearest(str(noise_name), list(by_name))}; "
+                    f"{name}: there is no noise {noise_name!r}{suggest(str(noise_name), list(by_name))}; "
                     f"the noises are {known}"
                 )
             noise, labels = by_name[noise_name]
@@ -240,12 +239,12 @@ class Mechanics:
                 continue
             if not isinstance(content, Mapping):
                 raise ModelError(
-                    f"{name}, {noise_name}: it has {len(labels)} laws, {listed(labels)}; a mapping from these labels "
-                    "to probabilities is needed"
+                    f"{name}, {noise_name}: it has {len(labels)} laws, {join_labels(labels)}; a mapping from these "
+                    "labels to probabilities is needed"
                 )
             for label, probabilities in content.items():
                 if label not in labels:
-                    raise ModelError(f"{name}, {noise_name}: there is no law {label!r}; they are {listed(labels)}")
+                    raise ModelError(f"{name}, {noise_name}: there is no law {label!r}; they are {join_labels(labels)}")
                 checked[noise_name, label] = _distribution(probabilities, noise, f"{name}, {noise_name}, {label!r}")
         return checked
 
@@ -260,6 +259,11 @@ class Mechanics:
                 told.setdefault(name, {})[label] = law
         return {name: MappingProxyType(law) if isinstance(law, dict) else law for name, law in told.items()}
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if "space" in self.__dict__:  # which is set last
+            raise AttributeError(f"a Mechanics is immutable: {name} cannot be set")
+        super().__setattr__(name, value)
+
     def __repr__(self) -> str:
         laws = ", ".join(law_name(n, label, labels) for n, labels in self.laws.items() for label in labels)
         space = self.space
@@ -267,28 +271,33 @@ class Mechanics:
         return f"Mechanics({size}, start={self.labels.state(space.start)!r}; laws: {laws})"
 
 
-def _checked_noises(noises: Any) -> tuple[Noise, ...]:
+def _check_noises(noises: Any, outcomes: Sequence[str]) -> tuple[Noise, ...]:
     if not isinstance(noises, Mapping):
         raise ModelError(f"noises: got {noises!r}; a mapping from names to values is needed")
     checked: list[Noise] = []
     for name, values in noises.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise ModelError(f"noises: got the name {name!r}; it is an argument of step, and must be a name")
-        checked.append(Noise(name, distinct(values, f"noises, {name}")))
+        check_column(name, "noises")
+        if name in outcomes:
+            raise ModelError(f"noises: {name!r} is an outcome too, and a log has one column for each; rename one")
+        checked.append(Noise(name, check_distinct(values, f"noises, {name}")))
     return tuple(checked)
 
 
-def _checked_hidden(hidden: Any, noises: Sequence[Noise]) -> tuple[str, ...]:
-    names = checked_list(hidden, "hidden")
+def _check_hidden(hidden: Any, noises: Sequence[Noise]) -> tuple[str, ...]:
+    names = check_list(hidden, "hidden")
     known = [noise.name for noise in noises]
     for name in names:
         if name not in known:
-            raise ModelError(f"hidden: there is no noise {name!r}{nearest(str(name), known)}; they are {listed(known)}")
+            raise ModelError(
+                f"hidden: there is no noise {name!r}{suggest(str(name), known)}; they are {join_labels(known)}"
+            )
     return tuple(name for name in known if name in names)
 
 
 def _laws_of(
-    law: Callable[[str, Any, Any], Label] | None, table: Table, noises: Sequence[Noise]
+    law: Callable[[str, Any, Any], Label] | None, table: StepTable, noises: Sequence[Noise]
 ) -> tuple[list[tuple[Label, ...]], Index]:
     """The labels of the laws of each noise, and for each pair which of them it has."""
     pairs = [(state, action) for state, offered in zip(table.states, table.actions, strict=True) for action in offered]
@@ -327,14 +336,14 @@ def _distribution(content: Any, noise: Noise, name: str) -> Vector:
     if isinstance(content, Mapping):
         for value in content:
             if value not in noise.support:
-                raise ModelError(f"{name}: {value!r} is not one of its values, {listed(noise.support)}")
+                raise ModelError(f"{name}: {value!r} is not one of its values, {join_labels(noise.support)}")
         chances = [content.get(value) for value in noise.support]
         missing = [i for i, chance in enumerate(chances) if chance is None]
         if len(missing) == 1:  # what is left, but for rounding
-            left = 1.0 - float(checked_numbers([chance for chance in chances if chance is not None], name).sum())
+            left = 1.0 - float(check_numbers([chance for chance in chances if chance is not None], name).sum())
             chances[missing[0]] = left if left < -SUM_TOLERANCE else max(0.0, left)
         content = [0.0 if chance is None else chance for chance in chances]
-    vector = checked_numbers(content, name, len(noise.support), "value")
+    vector = check_numbers(content, name, len(noise.support), "value")
     for value, chance in zip(noise.support, vector, strict=True):
         if not 0.0 <= chance <= 1.0:
             raise ModelError(f"{name}, {value!r}: the probability is {chance}; it must lie in [0, 1]")

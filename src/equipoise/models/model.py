@@ -1,4 +1,4 @@
-"""A world: states, actions, transition probabilities and outcome laws (section 2 of the paper).
+"""A model: states, actions, transition probabilities and distributions of outcomes (section 2 of the paper).
 
 An action a in a state s leads to s' with probability p(s'|s,a) and to a random outcome vector V(s,a) in
 [0,1]^K with mean v(s,a); s' and V(s,a) may depend on each other in any way, but on nothing else.
@@ -19,25 +19,25 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, eye_array
 
+from equipoise._files import blaming
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import FileError, ModelError
-from equipoise.models import reading, storing, structure
-from equipoise.models._checks import checked_integer, checked_list, checked_noise
-from equipoise.models.branches import Branches
-from equipoise.models.kernels import cumulate
-from equipoise.models.labels import Labels, checked_labels
+from equipoise.models import communication, model_file, travel_times
+from equipoise.models.branches import Branches, cumulate, read_arrays, read_branches, read_sparse
+from equipoise.models.checks import check_integer, check_list, check_noise
+from equipoise.models.labels import Labels, check_labels
 from equipoise.models.laws.laws import Laws
-from equipoise.models.laws.truth import contradiction
+from equipoise.models.laws.validate import find_conflict
 from equipoise.models.log import Source
-from equipoise.models.rows import Rows, compact, dense, masked, same, sealed
-from equipoise.models.space import Space, checked_pair
+from equipoise.models.outcome_rows import Rows, are_equal, compress, make_read_only, mask_rows, to_array
+from equipoise.models.space import Space, check_pair
 from equipoise.models.world import Seed, World
 
 __all__ = ["Model", "Space"]
@@ -46,10 +46,11 @@ __all__ = ["Model", "Space"]
 @final
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Model:
-    """A Markov world with vectors of outcomes; immutable.
+    """A Markov model with vectors of outcomes; immutable.
 
-    Made by `from_arrays`, `from_branches`, `from_sparse` or `load`. A model need not be communicating;
-    where that matters, `require_communicating` is called.
+    Made by `from_arrays`, `from_branches`, `from_sparse`, `estimate` or `load`, which check everything; its constructor
+    and `dataclasses.replace` would not, and raise a `ModelError`. A model need not be communicating; where that
+    matters, `require_communicating` is called.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Model:
     labels : Labels
         What its states, actions and outcomes are called; without any, unless they were given.
     known_mask : numpy.ndarray
-        Of which pairs the agent is told the mean outcomes.
+        The pairs whose mean outcomes the agent knows in advance.
     first_pair : numpy.ndarray
         The pairs of state s are those from first_pair[s] to first_pair[s + 1].
     branch_first, branch_probability, branch_cumulative, branch_next, branch_row, rows, outcome_rows : numpy.ndarray
@@ -84,9 +85,9 @@ class Model:
 
     See Also
     --------
-    equipoise.Space : What an agent is told of it.
+    equipoise.Space : What an agent knows of it.
     equipoise.Mechanics : Known steps, unknown laws.
-    equipoise.testing.check_model : The contract of a world of your own.
+    equipoise.testing.check_model : The contract of a user-supplied model.
 
     Examples
     --------
@@ -146,7 +147,7 @@ class Model:
         noise : {"bernoulli", "none"}
             Independent 0/1 draws with these means, or the means themselves.
         known : iterable of (state, action)
-            Pairs whose mean outcomes the agent is told.
+            Pairs whose mean outcomes the agent knows in advance.
         labels : Labels, optional
             What states, actions and outcomes are called.
 
@@ -155,8 +156,8 @@ class Model:
         ModelError
             Naming the state, the action and the number that is wrong.
         """
-        named = checked_labels(labels)
-        return cls.from_parts(reading.read_arrays(transitions, outcomes, named), start, noise, known, named)
+        named = check_labels(labels)
+        return cls.from_parts(read_arrays(transitions, outcomes, named), start, noise, known, named)
 
     @classmethod
     def from_branches(
@@ -179,7 +180,7 @@ class Model:
             With "none" the outcomes are the branch's vector itself; with "bernoulli" that vector is the
             mean of independent 0/1 draws.
         known : iterable of (state, action)
-            Pairs whose mean outcomes the agent is told.
+            Pairs whose mean outcomes the agent knows in advance.
         labels : Labels, optional
             What states, actions and outcomes are called.
 
@@ -192,8 +193,8 @@ class Model:
         >>> model.means.ravel().tolist()
         [0.5, 0.0]
         """
-        named = checked_labels(labels)
-        return cls.from_parts(reading.read_branches(branches, named), start, noise, known, named)
+        named = check_labels(labels)
+        return cls.from_parts(read_branches(branches, named), start, noise, known, named)
 
     @classmethod
     def from_sparse(
@@ -221,7 +222,7 @@ class Model:
         noise : {"bernoulli", "none"}
             As in `from_arrays`.
         known : iterable of (state, action)
-            Pairs whose mean outcomes the agent is told.
+            Pairs whose mean outcomes the agent knows in advance.
         labels : Labels, optional
             What states, actions and outcomes are called.
 
@@ -231,15 +232,18 @@ class Model:
         >>> model.n_states, model.transitions().toarray().tolist()
         (2, [[0.5, 0.5], [1.0, 0.0]])
         """
-        named = checked_labels(labels)
-        return cls.from_parts(reading.read_sparse(first_pair, transitions, means, named), start, noise, known, named)
+        named = check_labels(labels)
+        return cls.from_parts(read_sparse(first_pair, transitions, means, named), start, noise, known, named)
 
     @classmethod
     def estimate(cls, log: Source, space: Space | None = None) -> Model:
         """Estimate a model from a log: relative frequencies and mean outcomes.
 
-        A pair that the log never took is made to stay where it is and to bring nothing. `eq.confidence.intervals` says
-        how far from the truth the estimates may be, and `eq.certify` what could be had at most.
+        The model has the states and actions that were tried, and no others: nothing is known of these, and nothing is
+        made up. Then its labels say which they are; where the space has none, they are the numbers in the space. It
+        begins where the space does or, if nothing was tried there, where the log does. `eq.confidence.intervals` says
+        how far from the true model the estimates may be, and `eq.certify` how good any policy could be, the actions
+        that were never tried included.
 
         Parameters
         ----------
@@ -249,6 +253,11 @@ class Model:
         space : Space, optional
             Of the system; None: the states, actions and outcomes that occur in the log.
 
+        Raises
+        ------
+        LogError
+            When the log enters a state in which nothing was done, as its last row may: what follows is unknown.
+
         Examples
         --------
         >>> import equipoise as eq
@@ -257,8 +266,16 @@ class Model:
         >>> guess = Model.estimate(eq.simulate(model, old, 20_000, trace=True).trace, model.space)
         >>> float(abs(guess.transitions() - model.transitions()).max()) < 0.05
         True
+
+        Of two actions one was tried:
+
+        >>> import polars
+        >>> log = polars.DataFrame({"state": [0, 0], "action": [1, 1], "outcome_0": [0.5, 1.0], "next_state": [0, 0]})
+        >>> part = Model.estimate(log, eq.Space([2], 1))
+        >>> part.n_actions, part.labels.actions, part.means.tolist()
+        ((1,), [[1]], [[0.75]])
         """
-        from equipoise.models.estimation import estimate
+        from equipoise.models.estimated_model import estimate
 
         return estimate(log, space)
 
@@ -277,7 +294,7 @@ class Model:
         noise : {"bernoulli", "none"}
             As in `from_arrays`.
         known : iterable of (state, action)
-            Pairs whose mean outcomes the agent is told.
+            Pairs whose mean outcomes the agent knows in advance.
         labels : Labels, optional
             What states, actions and outcomes are called.
         """
@@ -285,8 +302,8 @@ class Model:
         if first_pair.size < 2:
             raise ModelError("no states: at least one is needed")
         labels.check(np.diff(first_pair).tolist(), given.rows.shape[1])
-        start = checked_integer(start, "start", 0, first_pair.size - 2)
-        noise = checked_noise(noise)
+        start = check_integer(start, "start", 0, first_pair.size - 2)
+        noise = check_noise(noise)
         given.check(labels)
         known_mask = _known(known, first_pair, labels)
         law = given.taken()
@@ -296,25 +313,25 @@ class Model:
         states, chances = merged.indices.astype(np.int64), merged.data
         if np.array_equal(states, law.next) and np.array_equal(chances, law.probability):
             states, chances = law.next, law.probability  # one array for both: a third of a large model's memory
-        return cls(
-            first_pair=sealed(first_pair.copy()),
-            branch_first=sealed(law.first),
-            branch_probability=sealed(law.probability),
-            branch_cumulative=sealed(cumulative),
-            branch_next=sealed(law.next),
-            branch_row=sealed(law.row),
-            outcome_rows=compact(law.rows),
-            transition_first=sealed(merged.indptr.astype(np.int64)),
-            transition_state=sealed(states),
-            transition_probability=sealed(chances),
-            mean_rows=compact(law.means()),
-            known_mask=sealed(known_mask),
+        return cls._of(
+            first_pair=make_read_only(first_pair.copy()),
+            branch_first=make_read_only(law.first),
+            branch_probability=make_read_only(law.probability),
+            branch_cumulative=make_read_only(cumulative),
+            branch_next=make_read_only(law.next),
+            branch_row=make_read_only(law.row),
+            outcome_rows=compress(law.rows),
+            transition_first=make_read_only(merged.indptr.astype(np.int64)),
+            transition_state=make_read_only(states),
+            transition_probability=make_read_only(chances),
+            mean_rows=compress(law.means()),
+            known_mask=make_read_only(known_mask),
             start=start,
             noise=noise,
             labels=labels,
         )
 
-    def made_of(self, laws: Laws, branch_case: Index) -> Model:
+    def with_laws(self, laws: Laws, branch_case: Index) -> Model:
         """Return the same model, with the laws that its branches were made of.
 
         Parameters
@@ -323,8 +340,39 @@ class Model:
             Of the mechanics that made it.
         branch_case : int array
             The case of each branch.
+
+        Raises
+        ------
+        ModelError
+            When they are those of another model.
         """
-        return replace(self, laws=laws, branch_case=sealed(branch_case))
+        cases, pair = np.asarray(branch_case), np.repeat(np.arange(self.n_pairs), np.diff(self.branch_first))
+        if not (
+            laws.fits(self.n_states, self.n_pairs, self.n_outcomes)
+            and cases.dtype == np.int64
+            and cases.shape == pair.shape
+            and np.all((laws.first_case[pair] <= cases) & (cases < laws.first_case[pair + 1]))
+            and np.array_equal(laws.case_next[cases], self.branch_next)
+        ):
+            raise ModelError(
+                "with_laws: the laws are those of another model, or the cases are not those of its branches"
+            )
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return self._of(**parts | {"laws": laws, "branch_case": make_read_only(cases.copy())})
+
+    @classmethod
+    def _of(cls, *, laws: Laws | None = None, branch_case: Index | None = None, **parts: Any) -> Model:
+        """Build from fields that are known to be right."""
+        model = object.__new__(cls)
+        model.__dict__.update(parts, laws=laws, branch_case=branch_case)
+        return model
+
+    def __post_init__(self) -> None:
+        """Refuse what was not checked: kernels follow these arrays without looking."""
+        raise ModelError(
+            "Model: its fields cannot be given or replaced, as nothing would check that they fit together; make a "
+            "model by from_arrays, from_branches, from_sparse, estimate or load"
+        )
 
     @property
     def n_states(self) -> int:
@@ -344,12 +392,12 @@ class Model:
     @functools.cached_property
     def means(self) -> Vector:
         """V, one row a pair, as an array."""
-        return sealed(dense(self.mean_rows))
+        return make_read_only(to_array(self.mean_rows))
 
     @functools.cached_property
     def rows(self) -> Vector:
         """The mean outcomes of branches, as an array."""
-        return sealed(dense(self.outcome_rows))
+        return make_read_only(to_array(self.outcome_rows))
 
     @property
     def n_actions(self) -> tuple[int, ...]:
@@ -364,44 +412,40 @@ class Model:
     @functools.cached_property
     def space(self) -> Space:
         """All that an agent may know of this world."""
-        known_outcomes = masked(self.mean_rows, self.known_mask)
+        known_outcomes = mask_rows(self.mean_rows, self.known_mask)
         sparse = not isinstance(self.mean_rows, np.ndarray)
-        return Space.of_arrays(
+        return Space.from_arrays(
             self.first_pair, self.start, self.known_mask, known_outcomes, self.labels, sparse_outcomes=sparse
         )
 
     @functools.cached_property
-    def told(self) -> Space:
-        """What an agent may know of this world that is told its mechanics; `space`, if it has none.
+    def mechanics_space(self) -> Space:
+        """What an agent knows that knows the dynamics of this model; `space`, if it has no mechanics.
 
-        Examples
-        --------
         >>> import equipoise as eq
         >>> shop = eq.mechanics.inventory()
-        >>> shop.model().told == shop.space, shop.model().space == shop.space
+        >>> shop.model().mechanics_space == shop.space, shop.model().space == shop.space
         (True, False)
         """
         space = self.space
         if self.laws is None:
             return space
         parts = (space.first_pair, space.start, space.known_mask, space.known_rows, space.labels)
-        return Space.of_arrays(*parts, self.laws, space.sparse_outcomes)
+        return Space.from_arrays(*parts, self.laws, space.sparse_outcomes)
 
     @functools.cached_property
-    def untold(self) -> str:
+    def mechanics_conflict(self) -> str:
         """What is not so in this world of the laws that its mechanics give, in words; nothing if they all hold.
 
-        Examples
-        --------
         >>> import equipoise as eq
         >>> coin = eq.Mechanics(lambda s, a, w: (s, [w]), 0, [0], ["x"], {"w": [0, 1]}, given={"w": [0.5, 0.5]})
-        >>> coin.model().untold, len(coin.model(w=[0.3, 0.7]).untold) > 0
+        >>> coin.model().mechanics_conflict, len(coin.model(w=[0.3, 0.7]).mechanics_conflict) > 0
         ('', True)
         """
         laws = self.laws
         if laws is None or self.branch_case is None or laws.arrays.learnt == laws.arrays.first_value.size - 1:
             return ""  # with nothing given, any laws are as they were told
-        return contradiction(self, self.told, self.branch_case)
+        return find_conflict(self, self.mechanics_space, self.branch_case)
 
     @functools.cached_property
     def max_successors(self) -> int:
@@ -428,17 +472,17 @@ class Model:
     def is_communicating(self) -> bool:
         """Whether some policy leads from any state to any other."""
         if "_communicating" not in self.__dict__:
-            self.__dict__["_communicating"] = structure.is_communicating(self)
+            self.__dict__["_communicating"] = communication.is_communicating(self)
         whether: bool = self.__dict__["_communicating"]
         return whether
 
     def require_communicating(self) -> None:
         """Raise a `ModelError` naming who cannot reach whom, unless the model is communicating."""
         if not self.is_communicating():
-            structure.require_communicating(self)
+            communication.require_communicating(self)
 
-    def diameter(self, progress: bool | None = None, *, limit: float = structure.WORK) -> float:
-        """Return D, the largest optimal expected travel time; see `structure.diameter`.
+    def diameter(self, progress: bool | None = None, *, limit: float = travel_times.WORK) -> float:
+        """Return D, the largest optimal expected travel time; see `equipoise.models.diameter`.
 
         Parameters
         ----------
@@ -449,7 +493,7 @@ class Model:
             more, and that `eq.models.diameter_bounds` bounds it.
         """
         if "_diameter" not in self.__dict__:
-            self.__dict__["_diameter"] = structure.diameter(self, progress, limit=limit)
+            self.__dict__["_diameter"] = travel_times.diameter(self, progress, limit=limit)
         longest: float = self.__dict__["_diameter"]
         return longest
 
@@ -492,7 +536,7 @@ class Model:
         >>> model.is_communicating(), model.restricted().is_communicating(), model.restricted().labels.states
         (False, True, ('up', 'down'))
         """
-        return structure.restricted(self)
+        return communication.restricted(self)
 
     def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
         """Return a simulator of this model that hides it; the seed decides all its randomness.
@@ -511,32 +555,32 @@ class Model:
         """
         return World(self, seed, t, state)
 
-    def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the header and the arrays that a file holds, here or within another file.
 
-        These are the numbers, on which runs and their ids depend; the labels are ``labels.stored()``.
+        These are the numbers, on which runs and their ids depend; the labels are ``labels.pack()``.
         """
-        return {"start": self.start, "noise": self.noise}, storing.numbers_of(self)
+        return {"start": self.start, "noise": self.noise}, model_file.pack_branches(self)
 
     @classmethod
-    def from_stored(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
-        """Return the model that `stored` gave the parts of, all of them checked.
+    def unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
+        """Return the model that `pack` gave the parts of, all of them checked.
 
         Parameters
         ----------
         header : mapping
-            The start, the noise, and under ``labels`` what ``labels.stored()`` gave, if anything.
+            The start, the noise, and under ``labels`` what ``labels.pack()`` gave, if anything.
         arrays : mapping
             The arrays by name.
         """
-        law = storing.branches_of(arrays)
-        labels = storing.labels_in(header)
+        law = model_file.unpack_branches(arrays)
+        labels = model_file.unpack_labels(header)
         try:
             model = cls.from_parts(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
         except ModelError as error:
-            raise FileError(f"no well-formed model ({error})") from None
-        made_of = storing.laws_in(header, arrays, model)
-        return model if made_of is None else model.made_of(*made_of)
+            raise FileError(str(error)) from None
+        laws_and_cases = model_file.unpack_laws(header, arrays, model)
+        return model if laws_and_cases is None else model.with_laws(*laws_and_cases)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model with its labels to one file; the file is complete or not there at all.
@@ -546,7 +590,7 @@ class Model:
         path : str or PathLike
             Used as given: no suffix is added.
         """
-        storing.write(self, path)
+        model_file.write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -562,11 +606,9 @@ class Model:
         FileError
             When the file is missing, damaged, or holds something else.
         """
-        header, arrays = storing.read(path)
-        try:
-            return cls.from_stored(header, arrays)
-        except FileError as error:
-            raise FileError(f"{path}: {error}") from None
+        header, arrays = model_file.read_model(path)
+        with blaming(path, "holds no well-formed model"):
+            return cls.unpack(header, arrays)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):
@@ -574,8 +616,8 @@ class Model:
         return (
             self.start == other.start
             and self.noise == other.noise
-            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in storing.VECTORS)
-            and same(self.outcome_rows, other.outcome_rows)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in model_file.VECTORS)
+            and are_equal(self.outcome_rows, other.outcome_rows)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -588,7 +630,7 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        header, arrays = self.stored()
+        header, arrays = self.pack()
         return _rebuilt, (header, arrays, self.labels, self.laws, self.branch_case)
 
     def __repr__(self) -> str:
@@ -602,9 +644,9 @@ def _rebuilt(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Labels, laws: Laws | None, cases: Index | None
 ) -> Model:
     """Rebuild a model from a pickle; its labels may be of kinds that no file can hold."""
-    law = storing.branches_of(arrays)
+    law = model_file.unpack_branches(arrays)
     model = Model.from_parts(law, header["start"], header["noise"], arrays["known_mask"], labels)
-    return model if laws is None or cases is None else model.made_of(laws, cases)
+    return model if laws is None or cases is None else model.with_laws(laws, cases)
 
 
 def _known(known: Iterable[tuple[int, int]] | Mask, first_pair: Index, labels: Labels) -> Mask:
@@ -614,6 +656,6 @@ def _known(known: Iterable[tuple[int, int]] | Mask, first_pair: Index, labels: L
             raise ModelError(f"known: got a mask of shape {known.shape}; ({P},) is needed")
         return known.copy()
     mask = np.zeros(P, np.bool_)
-    for i, key in enumerate(checked_list(known, "known")):
-        mask[checked_pair(key, first_pair, f"known[{i}]", labels)] = True
+    for i, key in enumerate(check_list(known, "known")):
+        mask[check_pair(key, first_pair, f"known[{i}]", labels)] = True
     return mask

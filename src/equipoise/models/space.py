@@ -1,4 +1,4 @@
-"""What an agent may know of a world: the states, the start, the actions of each state, and K.
+"""What an agent may know of a system: the states, the start, the actions of each state, and K.
 
 State-action pairs are numbered flat, ``pair = first_pair[s] + a``. The mean outcomes v(s,a) of some pairs
 may be told in advance. So may the mechanics of a step, with laws that are to be learnt (`Laws`).
@@ -7,7 +7,7 @@ may be told in advance. So may the mechanics of a step, with laws that are to be
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -16,14 +16,14 @@ from scipy.sparse import csr_array, lil_array
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_integer, checked_list, checked_numbers
-from equipoise.models.labels import Labels, checked_labels
+from equipoise.models.checks import check_integer, check_list, check_numbers
+from equipoise.models.labels import Labels, check_labels
+from equipoise.models.laws.known_transitions import TableShape, build_table_laws, check_table_facts
 from equipoise.models.laws.laws import Laws
-from equipoise.models.laws.tables import TableShape, checked_facts, table_laws
-from equipoise.models.rows import Rows, compact, dense, dense_row, differing, same, sealed
+from equipoise.models.outcome_rows import Rows, are_equal, compress, dense_row, differing_rows, make_read_only, to_array
 
 
-def pairs_of(n_actions: Iterable[int]) -> Index:
+def count_pairs(n_actions: Iterable[int]) -> Index:
     """Return first_pair, of length S + 1, from the number of actions of each state."""
     counts = n_actions if isinstance(n_actions, np.ndarray) else list(n_actions)
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
@@ -31,7 +31,7 @@ def pairs_of(n_actions: Iterable[int]) -> Index:
 
 @final
 class Space:
-    """All that an agent may know of a world; immutable.
+    """All that an agent may know of a system; immutable.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Space:
     state_of : numpy.ndarray
         The state of every pair.
     known_mask : numpy.ndarray
-        Whether a pair's mean outcomes are told.
+        Whether a pair's mean outcomes are known in advance.
     known_outcomes, known_rows : numpy.ndarray
         These, one row a pair; zero where they are not. The second is a `scipy.sparse.csr_array` if it is large and
         nearly all zero; the first is an array in any case, made when it is asked for.
@@ -114,27 +114,27 @@ class Space:
         same_law: Iterable[Mapping[tuple[int, int], Sequence[int]]] = (),
         sparse_outcomes: bool = False,
     ) -> None:
-        named = checked_labels(labels)
+        named = check_labels(labels)
         counts = [
-            checked_integer(count, f"n_actions, {named.name_state(s)}", 1)
-            for s, count in enumerate(checked_list(n_actions, "n_actions"))
+            check_integer(count, f"n_actions, {named.name_state(s)}", 1)
+            for s, count in enumerate(check_list(n_actions, "n_actions"))
         ]
         if not counts:
             raise ModelError("n_actions: got no entries; at least one state is needed")
-        K = checked_integer(n_outcomes, "n_outcomes", 1)
-        start = checked_integer(start, "start", 0, len(counts) - 1)
+        K = check_integer(n_outcomes, "n_outcomes", 1)
+        start = check_integer(start, "start", 0, len(counts) - 1)
         named.check(counts, K)
         if not isinstance(sparse_outcomes, bool):
             raise ModelError(f"sparse_outcomes: got {sparse_outcomes!r}; True or False is needed")
-        first_pair = pairs_of(counts)
+        first_pair = count_pairs(counts)
         mask = np.zeros(first_pair[-1], np.bool_)
         outcomes: Any = lil_array((int(first_pair[-1]), K)) if sparse_outcomes else np.zeros((first_pair[-1], K))
         if known is not None and not isinstance(known, Mapping):
             raise ModelError(f"known: got {known!r}; a mapping from (state, action) to outcomes is needed")
         for key, vector in (known or {}).items():
-            pair = checked_pair(key, first_pair, "known", named)
+            pair = check_pair(key, first_pair, "known", named)
             where = f"known, {named.name_pair(*key)}"
-            mean = checked_numbers(vector, where, K, "outcome")
+            mean = check_numbers(vector, where, K, "outcome")
             wrong = np.flatnonzero(~((mean >= 0.0) & (mean <= 1.0)))
             if wrong.size:
                 k = int(wrong[0])
@@ -180,7 +180,7 @@ class Space:
         if self.laws is not None:
             raise ModelError("knowing: its mechanics are known already; say everything at once, of a plain space")
         laws = self._laws_of(known_transitions or {}, same_law)
-        return Space.of_arrays(*self._parts(), laws, self.sparse_outcomes)
+        return Space.from_arrays(*self._parts(), laws, self.sparse_outcomes)
 
     def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
         if not known_transitions and isinstance(same_law, list | tuple) and not same_law:
@@ -188,13 +188,13 @@ class Space:
         shape = TableShape(self.first_pair, self.known_mask, self.known_outcomes, self.labels)
 
         def pair_of(key: Any, name: str) -> int:
-            return checked_pair(key, self.first_pair, name, self.labels)
+            return check_pair(key, self.first_pair, name, self.labels)
 
-        facts = checked_facts(shape, known_transitions, same_law, pair_of)
-        return table_laws(shape, facts) if facts.given or facts.groups else None
+        facts = check_table_facts(shape, known_transitions, same_law, pair_of)
+        return build_table_laws(shape, facts) if facts.given or facts.groups else None
 
     @classmethod
-    def of_arrays(
+    def from_arrays(
         cls,
         first_pair: Index,
         start: int,
@@ -204,7 +204,7 @@ class Space:
         laws: Laws | None = None,
         sparse_outcomes: bool = False,
     ) -> Space:
-        """Build from arrays that are known to be right: nothing is checked.
+        """Build from arrays, of which it is checked that they fit together.
 
         Parameters
         ----------
@@ -220,7 +220,25 @@ class Space:
             What is known of the mechanics.
         sparse_outcomes : bool
             Whether nearly all outcomes are zero.
+
+        Raises
+        ------
+        ModelError
+            When they do not.
         """
+        if first_pair.dtype != np.int64 or first_pair.ndim != 1 or first_pair.size == 1 or first_pair[0] != 0:
+            raise ModelError("Space, first_pair: int64 numbers are needed that begin at 0, one per state and one more")
+        if np.any(first_pair[1:] <= first_pair[:-1]):
+            state = int(np.argmax(first_pair[1:] <= first_pair[:-1]))
+            raise ModelError(f"Space, state {state}: it has no actions; every state needs at least one")
+        S, P = first_pair.size - 1, int(first_pair[-1])
+        if known_mask.dtype != np.bool_ or known_mask.shape != (P,):
+            raise ModelError(f"Space, known_mask: {P} truth values are needed, one for each pair")
+        if known_rows.dtype != np.float64 or known_rows.shape[0] != P or known_rows.shape[1] < 1:
+            raise ModelError(f"Space, known_rows: {P} rows of numbers are needed, one for each pair")
+        start = check_integer(start, "start", 0, S - 1)
+        if laws is not None and not laws.fits(S, P, known_rows.shape[1]):
+            raise ModelError("Space, laws: they are those of another space")
         space = object.__new__(cls)
         space._fill(first_pair, start, known_mask, known_rows, labels or Labels(), laws, sparse_outcomes)
         return space
@@ -242,10 +260,10 @@ class Space:
             n_outcomes=int(known_rows.shape[1]),
             start=start,
             n_actions=tuple(counts.tolist()),
-            first_pair=sealed(first_pair),
-            state_of=sealed(np.repeat(np.arange(counts.size), counts)),
-            known_mask=sealed(known_mask),
-            known_rows=compact(known_rows),
+            first_pair=make_read_only(first_pair),
+            state_of=make_read_only(np.repeat(np.arange(counts.size), counts)),
+            known_mask=make_read_only(known_mask),
+            known_rows=compress(known_rows),
             labels=labels,
             laws=laws,
             sparse_outcomes=sparse_outcomes,
@@ -253,8 +271,8 @@ class Space:
 
     @functools.cached_property
     def known_outcomes(self) -> Vector:
-        """The mean outcomes that are told, one row a pair, as an array."""
-        return sealed(dense(self.known_rows))
+        """The mean outcomes that are known in advance, one row per pair, as an array."""
+        return make_read_only(to_array(self.known_rows))
 
     @property
     def table(self) -> Space:
@@ -268,7 +286,7 @@ class Space:
         """
         if self.laws is None:
             return self
-        return Space.of_arrays(*self._parts(), sparse_outcomes=self.sparse_outcomes)
+        return Space.from_arrays(*self._parts(), sparse_outcomes=self.sparse_outcomes)
 
     def _parts(self) -> tuple[Index, int, Mask, Rows, Labels]:
         return self.first_pair, self.start, self.known_mask, self.known_rows, self.labels
@@ -281,17 +299,24 @@ class Space:
         state, action : int
             Their numbers; ``space.labels`` tells which number a label has.
         """
-        return checked_pair((state, action), self.first_pair, "pair", self.labels)
+        return check_pair((state, action), self.first_pair, "pair", self.labels)
 
-    def outcome_names(self) -> list[str]:
+    def outcome_names(self, taken: Container[str] = ()) -> list[str]:
         """The names of the outcomes as columns of a table: their labels, or outcome_0, outcome_1, ...
 
-        >>> Space([1], 2).outcome_names(), Space([1], 1, labels=Labels(outcomes=["sales"])).outcome_names()
-        (['outcome_0', 'outcome_1'], ['sales'])
+        Parameters
+        ----------
+        taken : container of str
+            Other columns of the table. A label that is among them is written as in ``name_outcome``.
+
+        Examples
+        --------
+        >>> Space([1], 2).outcome_names(), Space([1], 1, labels=Labels(outcomes=["sales"])).outcome_names(["sales"])
+        (['outcome_0', 'outcome_1'], ['outcome 0 ("sales")'])
         """
-        if self.labels.outcomes is not None:
-            return list(self.labels.outcomes)
-        return [f"outcome_{k}" for k in range(self.n_outcomes)]
+        if self.labels.outcomes is None:
+            return [f"outcome_{k}" for k in range(self.n_outcomes)]
+        return [self.name_outcome(k) if name in taken else name for k, name in enumerate(self.labels.outcomes)]
 
     def name_state(self, state: int) -> str:
         """Name a state for a message, by its number and its label.
@@ -349,7 +374,7 @@ class Space:
             self.start == other.start
             and np.array_equal(self.first_pair, other.first_pair)
             and np.array_equal(self.known_mask, other.known_mask)
-            and same(self.known_rows, other.known_rows)
+            and are_equal(self.known_rows, other.known_rows)
             and (self.laws is other.laws or self.laws == other.laws)
         )
 
@@ -379,7 +404,7 @@ class Space:
             if mine != theirs:
                 return f"{self.name_state(s)} has {mine} actions here and {theirs} there"
         apart = np.flatnonzero(self.known_mask != other.known_mask)
-        for pair in np.union1d(apart, differing(self.known_rows, other.known_rows)).tolist():
+        for pair in np.union1d(apart, differing_rows(self.known_rows, other.known_rows)).tolist():
             here, there = (
                 dense_row(space.known_rows, pair).tolist() if space.known_mask[pair] else "unknown"
                 for space in (self, other)
@@ -402,7 +427,7 @@ class Space:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
-        return Space.of_arrays, (*self._parts(), self.laws, self.sparse_outcomes)
+        return Space.from_arrays, (*self._parts(), self.laws, self.sparse_outcomes)
 
     def __repr__(self) -> str:
         return (
@@ -411,13 +436,13 @@ class Space:
         )
 
 
-def checked_pair(key: Any, first_pair: Index, name: str, labels: Labels) -> int:
+def check_pair(key: Any, first_pair: Index, name: str, labels: Labels) -> int:
     """Return the flat number of the pair ``(state, action)``, or raise an error that names it."""
     try:
         state, action = key
     except (TypeError, ValueError):
         raise ModelError(f"{name}: got {key!r}; a pair (state, action) is needed") from None
-    state = checked_integer(state, f"{name}, state", 0, first_pair.size - 2)
+    state = check_integer(state, f"{name}, state", 0, first_pair.size - 2)
     count = int(first_pair[state + 1] - first_pair[state])
-    action = checked_integer(action, f"{name}, {labels.name_state(state)}, action", 0, count - 1)
+    action = check_integer(action, f"{name}, {labels.name_state(state)}, action", 0, count - 1)
     return int(first_pair[state]) + action

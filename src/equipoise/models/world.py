@@ -9,22 +9,80 @@ nor on whether the steps are taken one by one or in a compiled loop.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import SEEDS, whole
+from equipoise._checks import SEED_LIMIT, check_int
+from equipoise._runtime.compiler import inlined
 from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models._label_rows import Label
-from equipoise.models.kernels import Sampling, draw
-from equipoise.models.rows import for_kernels
+from equipoise.models.labels import Label
+from equipoise.models.outcome_rows import SparseRows, get_sparse_arrays
 from equipoise.models.space import Space
 
 if TYPE_CHECKING:
     from equipoise.models.model import Model
 
 Seed = int | np.random.SeedSequence
+_FEW: Final = 16  # up to so many branches are scanned one by one
+
+
+class SamplingArrays(NamedTuple):
+    """What `sample` reads of a model: the branches of each pair, the rows of outcomes, and whether they are drawn."""
+
+    branch_first: NDArray[np.int64]
+    branch_cumulative: NDArray[np.float64]
+    branch_next: NDArray[np.int64]
+    branch_row: NDArray[np.int64]
+    rows: NDArray[np.float64]
+    sparse: SparseRows | None  # instead of the rows, where nearly all of them are zero
+    bernoulli: bool
+
+
+@inlined
+def draw(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
+    """Draw the outcomes of `pair` into `outcome` and return the branch; `world` is a `SamplingArrays`."""
+    u = rng.random()
+    j = world.branch_first[pair]
+    last = world.branch_first[pair + 1] - 1
+    if last - j < _FEW:
+        while u >= world.branch_cumulative[j] and j < last:
+            j += 1
+    else:
+        while j < last:
+            middle = (j + last) >> 1
+            if u < world.branch_cumulative[middle]:
+                last = middle
+            else:
+                j = middle + 1
+    _write_outcomes(world.sparse, world, world.branch_row[j], rng, outcome)
+    return j
+
+
+@inlined
+def _write_outcomes(sparse, world, row, rng, outcome):  # type: ignore[no-untyped-def]
+    """The outcomes of a row; `sparse` are the rows where nearly all are zero, else None: numba compiles one branch."""
+    if sparse is not None:
+        for k in range(outcome.shape[0]):
+            outcome[k] = 0.0
+        for i in range(sparse.first[row], sparse.first[row + 1]):
+            outcome[sparse.outcome[i]] = sparse.value[i]
+        if world.bernoulli:
+            for k in range(outcome.shape[0]):
+                outcome[k] = 1.0 if rng.random() < outcome[k] else 0.0
+    elif world.bernoulli:
+        for k in range(outcome.shape[0]):
+            outcome[k] = 1.0 if rng.random() < world.rows[row, k] else 0.0
+    else:
+        for k in range(outcome.shape[0]):
+            outcome[k] = world.rows[row, k]
+
+
+@inlined
+def sample(rng, pair, world, outcome):  # type: ignore[no-untyped-def]
+    """As `draw`; returns the next state."""
+    return world.branch_next[draw(rng, pair, world, outcome)]
 
 
 def draws_per_step(model: Model) -> int:
@@ -67,10 +125,10 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def sampling_arrays(model: Model) -> Sampling:
+def get_sampling(model: Model) -> SamplingArrays:
     """Return what `sample` reads of a model."""
-    sparse = for_kernels(model.outcome_rows)
-    return Sampling(
+    sparse = get_sparse_arrays(model.outcome_rows)
+    return SamplingArrays(
         branch_first=model.branch_first,
         branch_cumulative=model.branch_cumulative,
         branch_next=model.branch_next,
@@ -81,20 +139,8 @@ def sampling_arrays(model: Model) -> Sampling:
     )
 
 
-def drawn_branch(world: Sampling, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
-    """Take one step from a pair: the outcomes are written to `outcomes`, and the branch taken is returned.
-
-    Parameters
-    ----------
-    world : Sampling
-        `sampling_arrays` of the world.
-    rng : numpy.random.Generator
-        Its stream, see `stream`.
-    pair : int
-        The state-action pair, ``model.first_pair[state] + action``.
-    outcomes : numpy.ndarray
-        Where the K outcomes are written.
-    """
+def draw_branch(world: SamplingArrays, rng: np.random.Generator, pair: int, outcomes: NDArray[np.float64]) -> int:
+    """Take one step from a pair: the outcomes are written to `outcomes`, and the branch taken is returned."""
     return int(draw(rng, pair, world, outcomes))
 
 
@@ -105,7 +151,7 @@ class World:
     Parameters
     ----------
     model : Model
-        What is simulated; hidden from whoever steps.
+        What is simulated; hidden from the caller.
     seed : int or SeedSequence
         Seeds the world: the same seed gives the same randomness at the same step.
     t : int
@@ -137,7 +183,7 @@ class World:
     def __init__(self, model: Model, seed: Seed, t: int = 1, state: int | None = None) -> None:
         self._rng = stream(model, seed, t)
         self._model = model
-        self._sampling = sampling_arrays(model)
+        self._sampling = get_sampling(model)
         self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
         self.t: int = t - 1
         self._taken: tuple[int, int] | None = None
@@ -193,7 +239,7 @@ class World:
                 f"an integer from 0 to {end - first - 1} is needed"
             )
         outcomes = np.empty(self._model.n_outcomes)
-        branch = drawn_branch(self._sampling, self._rng, int(first) + chosen, outcomes)
+        branch = draw_branch(self._sampling, self._rng, int(first) + chosen, outcomes)
         self._taken = int(first) + chosen, branch
         self.state = int(self._model.branch_next[branch])
         self.t += 1
@@ -203,5 +249,5 @@ class World:
         return f"World(state={self.state}, t={self.t})"
 
 
-def _checked(x: Any, name: str, low: int, high: int = SEEDS) -> int:
-    return whole(x, name, low, high, error=ParameterError)
+def _checked(x: Any, name: str, low: int, high: int = SEED_LIMIT) -> int:
+    return check_int(x, name, low, high, error=ParameterError)

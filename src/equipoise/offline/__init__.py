@@ -1,11 +1,10 @@
-"""What could be had with the model known: the offline programs, certified, and what stationary policies reach."""
+"""The best achievable values of a known model: the offline programs, certified, and what stationary policies reach."""
 
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.offline.conflict import Conflict
-from equipoise.offline.deterministic import Deterministic
 from equipoise.offline.frontier import Frontier, frontier
 from equipoise.offline.knapsack import KnapsackBenchmark, solve_knapsack
-from equipoise.offline.stationary import Stationary, best_stationary
+from equipoise.offline.stationary import Deterministic, Stationary, best_stationary
 
 __all__ = [
     "Benchmark",

@@ -1,35 +1,42 @@
 """opt(P_M), the benchmark that regret is measured against, with its dual certificate.
 
-`solve` asks for a solution, by columns or by a program (see `choosing`), and then checks what it is told (see
-`certificate`): value and dual_value are recomputed from the occupancy and from theta. If they do not agree to the
-tolerance, other ways are tried; what is returned is the best checked answer, and its `status` says whether it is good.
+`solve` asks for a solution, by columns or by a program, and checks what it is told (see `methods`): value and
+dual_value are recomputed from the occupancy and from a point of the dual. If they do not agree to the tolerance, other
+methods are tried. If constraints may be in conflict, a proof of that is looked for (`conflict`). What is returned is
+the best checked answer, and its `status` says whether it is good.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
-from equipoise._progress import progress_display
+import numpy as np
+
+from equipoise._checks import check_count, check_float
+from equipoise._runtime.progress import Progress, progress_display
 from equipoise._types import Vector
 from equipoise.errors import ParameterError, RewardError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline import certificate
-from equipoise.offline.choosing import method_of, ways
-from equipoise.offline.columns import COLUMNS
-from equipoise.offline.occupancy import named_outcomes, occupancy_frame
-from equipoise.offline.policies import policy_of
-from equipoise.offline.program import Claim
+from equipoise.offline.chains import occupancy_policy
+from equipoise.offline.columns import Pool
+from equipoise.offline.conflict import Conflict, find_conflict
+from equipoise.offline.export import named_outcomes, occupancy_frame
+from equipoise.offline.methods import Answer, method_name, try_methods
+from equipoise.offline.problem import Problem
 from equipoise.rewards.base import Reward, checked_number
-from equipoise.rewards.constrained import Constrained
+from equipoise.rewards.constrained import Constrained, constraint_names
 
 if TYPE_CHECKING:
     import polars
 
-    from equipoise.offline.conflict import Conflict
+    from equipoise.agents.optimum import Optimum
+    from equipoise.models.space import Space
 
 
 @final
@@ -42,7 +49,7 @@ class Benchmark:
     value : float
         g(outcomes), recomputed: opt(P_M) from below, up to what `residual_l1` may add.
     occupancy : numpy.ndarray
-        x*, one number a pair: non-negative, of sum 1.
+        x*, one number per pair: non-negative, of sum 1.
     outcomes : numpy.ndarray
         The average outcomes under it.
     theta, gain, bias : numpy.ndarray, float, numpy.ndarray
@@ -70,7 +77,7 @@ class Benchmark:
         it is violated by `occupancy` (rounding, if the status is "optimal"). The value is then that of the reward
         without the penalty.
     terms : tuple of Term
-        For a `Constrained` reward, the proof of `dual_value`: see `offline.constrained`.
+        For a `Constrained` reward, the proof of `dual_value`: see `offline.certificate`.
     conflict : Conflict or None
         The proof that the constraints cannot be met, if they cannot: then the status is "infeasible", the value is NaN,
         and `occupancy` comes as close to meeting them as any.
@@ -114,9 +121,44 @@ class Benchmark:
         In a communicating model whose optimum splits into several recurrent classes, following this
         policy does *not* attain the value: it ends in one of the classes and stays there. And a solver
         leaves out what is visited less than once in 1e9 steps or so, where this policy then errs about.
-        See `best_stationary`.
+        See `agent` and `best_stationary`.
         """
-        return policy_of(self.model, self.occupancy)
+        return occupancy_policy(self.model, self.occupancy)
+
+    def agent(self, space: Space) -> Optimum:
+        """Make an agent that plays this optimum.
+
+        Where the optimum has several recurrent classes, the agent plays them in turns, in rounds that grow with time,
+        so that its averages approach `outcomes` in every communicating model. Its `save_policy` writes these turns as
+        a table.
+
+        Parameters
+        ----------
+        space : Space
+            The space of the model, such as ``model.space``.
+
+        Returns
+        -------
+        Optimum
+            An agent that has taken no step.
+
+        Raises
+        ------
+        EquipoiseError
+            When the space is not that of the model, or no occupancy was found.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model, reward = eq.models.star(branches=3, diameter=4), eq.rewards.Balance([0.5, 0.25, 0.25])
+        >>> best = eq.solve(model, reward)
+        >>> run = eq.simulate(model, best.agent(model.space), 100_000)
+        >>> bool(run.regret(best)[-1] < 0.02)
+        True
+        """
+        from equipoise.agents.optimum import Optimum  # a higher layer: the only exception in pyproject.toml
+
+        return Optimum(space, self.reward, self.model, self.occupancy, self.theta)
 
     def save_policy(self, path: str | os.PathLike[str]) -> Path:
         """Write `policy` as a table with labels, to be followed elsewhere: state, action, probability, visited.
@@ -125,7 +167,7 @@ class Benchmark:
         ----------
         path : path
             The file; its ending says what it is: .parquet, .csv or .json. The last also says why following one policy
-            for ever may not do, where that is so.
+            indefinitely does not attain the optimum, where that is so.
 
         Examples
         --------
@@ -137,9 +179,67 @@ class Benchmark:
         ...     print(file.read_text().splitlines()[0])
         state,action,probability,visited
         """
-        from equipoise.offline.deploying import write_policy
+        from equipoise.offline.export import write_policy
 
         return write_policy(path, self.model, self.policy(), self.occupancy)
+
+    def surplus_at_most(self, steps: int, delta: float = 0.05) -> float:
+        r"""By how much the average of a finite run may exceed the optimum, whatever its policy is.
+
+        The optimum bounds averages in the long run. In a finite run luck, and the state in which it began, may be worth
+        more. With probability 1 - delta, at all times T at once,
+
+            g(w_T) - sum_j lambda_j max(0, level_j - h_j(w_T))  <=  optimum + surplus(T),
+
+        w_T the average of the first T outcomes and lambda_j the `multipliers` (none without constraints).
+
+        Parameters
+        ----------
+        steps : int
+            T.
+        delta : float
+            The probability that it fails at some time.
+
+        Raises
+        ------
+        ParameterError
+            When the status is not "optimal".
+
+        Notes
+        -----
+        With r = -theta.v, the proof of `dual_value` says that the left side is at most dual_value - gain - theta.w_T,
+        and r(s,a) <= gain + gamma(s) - p.gamma at every pair. Summed over the steps,
+
+            T (-theta.w_T - gain)  <=  gamma(s_1) - gamma(s_{T+1}) + M_T,
+
+        M_T a martingale whose differences, gamma(s_{t+1}) - theta.V_t less its mean, lie in intervals of length
+        c = span(gamma) + ||theta||_1. By the inequality of Azuma and Hoeffding, M_T exceeds c sqrt(T log(T (T + 1) /
+        delta) / 2) with a probability of at most delta / (T (T + 1)), and these sum to delta. So
+
+            surplus(T) = gap + span(gamma) / T + c sqrt(log(T (T + 1) / delta) / (2 T)),
+
+        where the gap has what the violations of the occupancy cost.
+
+        Examples
+        --------
+        >>> from equipoise.models import ring
+        >>> from equipoise.rewards import Linear
+        >>> best = solve(ring(4), Linear([1.0]))
+        >>> best.surplus_at_most(100) > best.surplus_at_most(10_000) > 0.0
+        True
+        """
+        if self.status != "optimal":
+            raise ParameterError(f"surplus_at_most: nothing is proven of the optimum, as its status is {self.status!r}")
+        T = check_count(steps, "steps", 1, error=ParameterError)
+        level = check_float(delta, "delta", error=ParameterError)
+        if not 0.0 < level < 1.0:
+            raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
+        gap = max(0.0, self.gap)
+        if isinstance(self.reward, Constrained):
+            gap += float(self.reward.price @ list(self.violations.values()))
+        span = float(np.ptp(self.bias))
+        width = span + float(np.abs(self.theta).sum())
+        return gap + span / T + width * math.sqrt((math.log(T) + math.log1p(T) - math.log(level)) / (2.0 * T))
 
     @property
     def prices(self) -> dict[str, float]:
@@ -147,10 +247,10 @@ class Benchmark:
         return dict(zip(self.model.space.outcome_names(), (-self.theta).tolist(), strict=True))
 
     def frame(self) -> polars.DataFrame:
-        """Return the optimum as a table, one row a pair in their order: what to do where, and how often.
+        """Return the optimum as a table, one row per pair in their order: what to do where, and how often.
 
         The columns are state, action (their labels, or else their numbers), occupancy, probability (of the action
-        in its state: `policy`), and one an outcome with its mean for that pair.
+        in its state: `policy`), and one per outcome with its mean for that pair.
 
         Examples
         --------
@@ -218,7 +318,7 @@ def solve(
     --------
     equipoise.solve_knapsack : The same under budgets.
     equipoise.best_stationary : What a single stationary policy reaches.
-    equipoise.frontier : What can be had of two or three outcomes at once.
+    equipoise.frontier : The best achievable trade-offs of two or three outcomes.
 
     Examples
     --------
@@ -234,70 +334,107 @@ def solve(
         raise ParameterError(f"reward: got {type(reward).__name__}; a Reward is needed")
     if reward.n_outcomes != model.n_outcomes:
         raise RewardError(f"reward: it is for {reward.n_outcomes} outcomes; the model has {model.n_outcomes}")
-    best: Benchmark | None = None
-    failures: list[str] = []
+    problem = Problem.of(reward)
     with progress_display("offline program", wanted=progress) as display:
-        if isinstance(reward, Constrained):
-            from equipoise.offline.constrained import solve_constrained
+        solution = find_solution(model, problem, tolerance, method, display)
+    return make_benchmark(model, reward, solution, tolerance, began)
 
-            return solve_constrained(model, reward, tolerance, method, began, display)
-        for way in ways(model, reward, method):
-            display.tell(f"solving the offline program ({way.__name__.removeprefix('by_')})")
-            try:
-                claim = way(model, reward, max(tolerance / 10.0, certificate.FINEST))
-            except SolverError as error:
-                failures.append(str(error))
-                continue
-            display.tell(f"checking the answer of {claim.solver}")
-            answer = check(model, reward, claim, tolerance, began)
-            if best is None or (_badness(answer) < _badness(best)):
-                best = answer
-            if best.status == "optimal":
-                break
+
+class Solution(NamedTuple):
+    """The best checked answer to a problem, what is said of it, and the conflict if there is no feasible one."""
+
+    answer: Answer
+    status: str
+    conflict: Conflict | None = None
+
+
+def find_solution(model: Model, problem: Problem, tolerance: float, method: str | None, display: Progress) -> Solution:
+    """Solve a problem, or prove that its constraints are in conflict; the best of all methods that are tried."""
+    pool = Pool(model)
+    best: Solution | None = None
+    failures: list[str] = []
+    sought = not problem.constraints
+    # Where the constraints leave no room at all, solvers fail; lowered by part of the tolerance, they leave some.
+    for lower in (0.0, 0.5 * tolerance) if problem.constraints else (0.0,):
+        for answer in try_methods(pool, problem, tolerance, method, lower, display.tell):
+            if isinstance(answer, SolverError):
+                failures.append(str(answer))
+            else:
+                if best is None or _residual(answer, problem) < _residual(best.answer, problem):
+                    best = Solution(answer, judge(answer, problem, tolerance))
+                if best.status == "optimal":
+                    return best
+            if not sought:  # before a second method is tried, which may take far longer than the first
+                sought = True
+                display.tell("looking for constraints in conflict")
+                found = find_conflict(pool, problem.constraints, tolerance, method)
+                if found is not None:
+                    conflict, closest = found
+                    return Solution(closest, "infeasible", conflict)
     if best is None:
         raise SolverError("; ".join(failures))
     return best
 
 
-def check(model: Model, reward: Reward, claim: Claim, tolerance: float, began: float | None = None) -> Benchmark:
-    """Recompute both bounds from what a solver claims, and say in the status whether they meet."""
-    began = time.perf_counter() if began is None else began
-    # Columns are added until the gap is a tenth of the tolerance; a sweep of a large model is too dear for a nicer one.
-    margin = tolerance * (certificate.COLUMN_MARGIN if claim.solver == COLUMNS else certificate.MARGIN)
-    primal = certificate.primal_point(model, reward, claim.occupancy)
-    dual: certificate.Dual | None = None
-    for theta in certificate.candidates(reward, primal, claim.thetas):
-        bound = certificate.dual_bound(model, reward, theta, claim.bias, primal, margin)
-        if dual is None or bound.value < dual.value:
-            dual = bound
-        if dual.value - primal.value <= 2.0 * margin:
-            break
-    assert dual is not None
-    gap = dual.value - primal.value
+def judge(answer: Answer, problem: Problem, tolerance: float) -> str:
+    """Say in words whether an answer is optimal, or what is wrong with it."""
+    primal, dual = answer.primal, answer.dual
+    if problem.constraints:
+        violations = problem.violations(primal.outcomes)
+        worst = int(violations.argmax())
+        if violations[worst] > tolerance:
+            name = constraint_names(problem.constraints)[worst]
+            return f"{name!r} is violated by {violations[worst]:.2g}: above tolerance {tolerance:.2g}"
+        bought = float(np.array([term.weight for term in answer.terms[1:]]) @ violations)
+        if bought > tolerance:
+            return f"violations that may add {bought:.2g} to the value: above tolerance {tolerance:.2g}"
     extra = certificate.slack(dual.bias, primal.residual_l1)
+    return certificate.verdict(answer.gap, extra, primal.residual_l1, tolerance)
+
+
+def _residual(answer: Answer, problem: Problem) -> float:
+    """How far an answer is from an optimum: the gap, the flow residual, and the violations."""
+    primal = answer.primal
+    off = primal.residual_l1 + certificate.slack(answer.dual.bias, primal.residual_l1)
+    return abs(answer.gap) + off + float(problem.violations(primal.outcomes).sum())
+
+
+def make_benchmark(model: Model, reward: Reward, solution: Solution, tolerance: float, began: float) -> Benchmark:
+    """What is returned of a solution; of one that is infeasible, the occupancy closest to meeting the constraints."""
+    answer, conflict, problem = solution.answer, solution.conflict, Problem.of(reward)
+    primal, names = answer.primal, constraint_names(problem.constraints)
+    if conflict is None:
+        value, dual_value, theta = primal.value, answer.dual.value, answer.dual.theta
+        gain, bias = answer.dual.gain, answer.dual.bias
+        terms = answer.terms if names else ()
+        multipliers = dict(zip(names, (term.weight for term in terms[1:]), strict=True))
+    else:
+        value = dual_value = math.nan
+        theta, gain, bias = certificate.sum_thetas(conflict.terms, model.n_outcomes), conflict.gain, conflict.bias
+        terms, multipliers = (), dict.fromkeys(names, 0.0) | conflict.multipliers
     return Benchmark(
-        value=primal.value,
+        value=value,
         occupancy=primal.occupancy,
         outcomes=primal.outcomes,
-        theta=dual.theta,
-        gain=dual.gain,
-        bias=dual.bias,
-        dual_value=dual.value,
-        gap=gap,
-        status=certificate.verdict(gap, extra, primal.residual_l1, tolerance),
+        theta=theta,
+        gain=gain,
+        bias=bias,
+        dual_value=dual_value,
+        gap=dual_value - value,
+        status=solution.status,
         residual=primal.residual,
         residual_l1=primal.residual_l1,
         tolerance=tolerance,
-        solver=claim.solver,
-        method=method_of(claim.solver),
+        solver=answer.solver,
+        method=method_name(answer.solver),
         seconds=time.perf_counter() - began,
         model=model,
         reward=reward,
+        multipliers=multipliers,
+        violations=dict(zip(names, problem.violations(primal.outcomes).tolist(), strict=True)),
+        terms=terms,
+        conflict=conflict,
     )
-
-
-def _badness(answer: Benchmark) -> float:
-    return abs(answer.gap) + answer.residual_l1 + certificate.slack(answer.bias, answer.residual_l1)
 
 
 def check_call(model: Model, tolerance: float) -> float:

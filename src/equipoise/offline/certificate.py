@@ -14,7 +14,7 @@ each sweep can only lower phi, and it may be stopped anywhere. (theta need not h
 conjugate is over the box and always finite.)
 
 Lower bound. The occupancy is clipped at zero and scaled to sum 1, and its outcomes, its value and its
-flow residual rho(s) = flow out - flow in are computed anew. If rho is not zero, x is no true occupancy, and
+flow residual rho(s) = flow out - flow in are computed again. If rho is not zero, x is no true occupancy, and
 
     g(Vx) <= dual_value + gamma.rho <= dual_value + span(gamma) |rho|_1 / 2             (rho sums to zero)
 
@@ -26,23 +26,35 @@ Several rewards at once. For weights c_i >= 0 and any theta_i, theta = sum_i c_i
 
     sum_i c_i (g_i(Vx) - level_i) <= sum_i c_i (g_i*(theta_i) - level_i) + phi      for every occupancy x,
 
-each conjugate by itself: `split_bound`. That is how constraints are dealt with (`constrained`), one term each.
+each conjugate by itself: `dual_bound`. So every constraint adds a term: for multipliers lambda_j >= 0, any vectors
+theta_0, theta_j and any bias gamma, every occupancy that meets the constraints has
+
+    g(Vx)  <=  g(Vx) + sum_j lambda_j (h_j(Vx) - level_j)
+           <=  g*(theta_0) + sum_j lambda_j (h_j*(theta_j) - level_j) + phi.
+
+An occupancy that violates the constraints by s_j may have a value above this, by sum_j lambda_j s_j at most. Without an
+objective the same holds of the least h_j(Vx) - level_j, for multipliers of sum 1.
 
 "optimal" therefore means: dual_value - value is at most the tolerance, and neither the slack nor |rho|_1 is
-above it. All of this is floating-point arithmetic: it is exact up to rounding, about 1e-15 span(gamma).
+above it. All of this is floating-point arithmetic: it is exact up to rounding, about 1e-15 of what is added up, the
+values of g and of theta.v and span(gamma).
+
+Where the maximiser of a conjugate is found by iteration, its value is too small by what the iteration lacks. Then g* is
+bounded by tangents (`Reward.conjugate_bound`): never too small, and where it is too large the gap stays open.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._compile import kernel
+from equipoise._runtime.compiler import kernel
 from equipoise._types import Vector
-from equipoise.errors import ParameterError, RewardError
+from equipoise.errors import ParameterError
 from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 
@@ -50,7 +62,6 @@ MARGIN: Final = 1e-2  # part of the tolerance: a gap below it is small enough to
 COLUMN_MARGIN: Final = 0.2  # the same, for an answer that was found by columns
 FINEST: Final = 1e-10  # the smallest tolerance that iterative methods are given; rounding stops them at finer ones
 SPAN: Final = 1e-9  # value iteration stops at this span
-_LEAST: Final = 1e-12  # outcomes at which a gradient is taken that does not exist at 0
 _WORK: Final = 2e8  # sweeps times successors that one bound may cost
 _FIRST_CHUNK: Final = 64
 
@@ -76,19 +87,7 @@ class Dual(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One of the rewards that a bound adds up.
-
-    Attributes
-    ----------
-    weight : float
-        At least 0.
-    reward : Reward
-        Concave.
-    theta : float array
-        Any vector: minus a supergradient of the reward where the bound is to be tight.
-    level : float
-        What is subtracted from the reward.
-    """
+    """One of the rewards that a bound adds up."""
 
     weight: float
     reward: Reward
@@ -97,13 +96,7 @@ class Term(NamedTuple):
 
 
 def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, float]:
-    """Clip and scale an occupancy; return it, its outcomes, and its residual's largest entry and l1 norm.
-
-    Raises
-    ------
-    ParameterError
-        When it is not one finite number for each pair, or nothing of it is positive.
-    """
+    """Clip and scale an occupancy; return it, its outcomes, and its residual's largest entry and l1 norm."""
     x = np.array(occupancy, dtype=np.float64)
     if x.shape != (model.n_pairs,) or not np.isfinite(x).all():
         raise ParameterError(f"occupancy: got shape {x.shape}; {model.n_pairs} finite numbers are needed, one a pair")
@@ -116,26 +109,8 @@ def measure(model: Model, occupancy: ArrayLike) -> tuple[Vector, Vector, float, 
     return x, np.clip(model.mean_rows.T @ x, 0.0, 1.0), float(rho.max()), float(rho.sum())
 
 
-def primal_point(model: Model, reward: Reward, occupancy: ArrayLike) -> Primal:
-    """Clip and scale an occupancy, and compute its outcomes, its value and its flow residual.
-
-    >>> from equipoise.models import ring
-    >>> from equipoise.rewards import Linear
-    >>> point = primal_point(ring(2), Linear([1.0]), [3.0, 1.0])
-    >>> point.occupancy.tolist(), point.value, point.residual, point.residual_l1
-    ([0.75, 0.25], 0.75, 0.5, 1.0)
-    """
-    x, w, largest, total = measure(model, occupancy)
-    return Primal(x, w, reward.value(w), largest, total)
-
-
 def gain_bound(model: Model, scores: ArrayLike, bias: ArrayLike) -> float:
-    """An upper bound on the average score of every policy: max of score + p.bias - bias, for any bias.
-
-    >>> from equipoise.models import ring
-    >>> gain_bound(ring(2), [1.0, 0.0], [0.0, 0.0]), gain_bound(ring(2), [1.0, 0.0], [0.5, 0.0])
-    (1.0, 0.5)
-    """
+    """An upper bound on the average score of every policy: max of score + p.bias - bias, for any bias."""
     gamma = np.asarray(bias, dtype=np.float64)
     return float((np.asarray(scores) + model.transitions() @ gamma - gamma[model.state_of]).max())
 
@@ -143,28 +118,7 @@ def gain_bound(model: Model, scores: ArrayLike, bias: ArrayLike) -> float:
 def optimal_gain(
     model: Model, scores: Vector, bias: Vector | None = None, enough: float = -np.inf
 ) -> tuple[float, Vector, int]:
-    """Bound the largest average score from above, by value iteration with relaxed steps.
-
-    Parameters
-    ----------
-    model : Model
-        Its transitions are used, its outcomes are not.
-    scores : array
-        One scalar reward a pair.
-    bias : array, optional
-        Where to start, besides zero.
-    enough : float
-        A bound not above this ends the search.
-
-    Returns
-    -------
-    gain : float
-        The bound, proved by `bias` through `gain_bound`.
-    bias : array
-        With smallest entry 0.
-    sweeps : int
-        How many were made. With a span above 1e-9 at the limit the bound is only less tight.
-    """
+    """Bound the largest average score from above, by value iteration with relaxed steps."""
     zero = np.zeros(model.n_states)
     starts = [zero] if bias is None or not np.isfinite(bias).all() else [bias - bias.min(), zero]
     gain, best = min(((gain_bound(model, scores, start), start) for start in starts), key=lambda one: one[0])
@@ -188,78 +142,16 @@ def optimal_gain(
 
 def dual_bound(
     model: Model,
-    reward: Reward,
-    theta: ArrayLike,
-    bias: ArrayLike | None = None,
-    primal: Primal | None = None,
-    margin: float = SPAN,
-) -> Dual:
-    """An upper bound on opt(P_M) from any theta.
-
-    Parameters
-    ----------
-    model, reward : Model, Reward
-        Of the program.
-    theta : array
-        Any vector of K numbers.
-    bias : array, optional
-        Where value iteration starts.
-    primal : Primal, optional
-        A point to compare with. No bound on the gain can be below its score, and the search ends when the
-        bound is within `margin` of that.
-    margin : float
-        See `primal`.
-
-    Examples
-    --------
-    >>> from equipoise.models import bandit
-    >>> from equipoise.rewards import Quadratic
-    >>> dual_bound(bandit(2), Quadratic([0.5, 0.5]), [0.0, 0.0]).value
-    1.0
-    """
-    return split_bound(model, [Term(1.0, reward, np.array(theta, dtype=np.float64))], bias, primal, margin)
-
-
-def split_bound(
-    model: Model,
     terms: Sequence[Term],
     bias: ArrayLike | None = None,
     primal: Primal | None = None,
     margin: float = SPAN,
 ) -> Dual:
-    """An upper bound on the sum of weight (reward - level) over all occupancies, from any thetas.
-
-    Parameters
-    ----------
-    model : Model
-        The world.
-    terms : sequence of Term
-        What is added up.
-    bias, primal, margin
-        As for `dual_bound`.
-
-    Examples
-    --------
-    Two arms, one pays the first outcome and one the second: what the second reaches above 1/2, and the first above 3/4,
-    is together at most -1/4.
-
-    >>> from equipoise.models import bandit
-    >>> from equipoise.rewards import Linear
-    >>> first, second = Linear([1.0, 0.0]), Linear([0.0, 1.0])
-    >>> terms = [Term(1.0, first, -first.weights, 0.75), Term(1.0, second, -second.weights, 0.5)]
-    >>> split_bound(bandit(2), terms).value
-    -0.25
-    """
-    theta = np.zeros(model.n_outcomes)
-    total = 0.0
-    for term in terms:
-        conjugate = term.reward.conjugate(term.theta)
-        if primal is not None:
-            # g* is at least g(w) + theta.w at every w of the box; this matters where the conjugate is iterated for.
-            there = term.reward.value(primal.outcomes) + float(term.theta @ primal.outcomes)
-            conjugate = max(conjugate, there)
-        total += term.weight * (conjugate - term.level)
-        theta += term.weight * term.theta
+    """An upper bound on the sum of weight (reward - level) over all occupancies, from any thetas."""
+    theta, total = (
+        sum_thetas(terms, model.n_outcomes),
+        sum_conjugates(terms, None if primal is None else primal.outcomes),
+    )
     scores = np.ascontiguousarray(-(model.mean_rows @ theta))
     enough = -np.inf if primal is None else float(scores @ primal.occupancy) + margin
     start = None if bias is None else np.array(bias, dtype=np.float64)
@@ -267,15 +159,16 @@ def split_bound(
     return Dual(theta, gain, gamma, total + gain, sweeps)
 
 
-def candidates(reward: Reward, primal: Primal, thetas: tuple[Vector, ...]) -> list[Vector]:
-    """Thetas worth a try: the solver's, and minus the gradient at the outcomes if there is one."""
-    listed = [theta for theta in thetas if np.isfinite(theta).all()]
-    if reward.smoothness is not None:
-        try:
-            listed.append(-reward.gradient(primal.outcomes))
-        except RewardError:  # the entropy has no gradient at an outcome of 0: take it close by
-            listed.append(-reward.gradient(np.maximum(primal.outcomes, _LEAST)))
-    return listed or [np.zeros(reward.n_outcomes)]
+def sum_thetas(terms: Sequence[Term], n_outcomes: int) -> Vector:
+    """The theta of the scalar problem in a bound: the sum of weight times theta."""
+    theta: Vector = sum((term.weight * term.theta for term in terms), np.zeros(n_outcomes))
+    return theta
+
+
+def sum_conjugates(terms: Sequence[Term], near: Vector | None = None) -> float:
+    """What a bound adds to the gain: the sum of weight (g*(theta) - level), each g* bounded from above."""
+    points = () if near is None else (near,)
+    return math.fsum(t.weight * (t.reward.conjugate_bound(t.theta, *points) - t.level) for t in terms if t.weight)
 
 
 def slack(bias: Vector, residual_l1: float) -> float:

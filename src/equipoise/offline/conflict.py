@@ -4,11 +4,11 @@ For multipliers lambda of sum 1, any vectors theta_j and any bias,
 
     min over j of h_j(Vx) - level_j  <=  sum_j lambda_j (h_j*(theta_j) - level_j) + phi      for every occupancy x,
 
-(see `checking`), and where the right side is negative, no policy meets all constraints: each of those with lambda_j > 0
-would have to give by that much at least, if all gave alike. From these, one after the other is left out as long as the
-others cannot be met either: what remains is a conflict from which none can be left out. If one of them alone gave, it
-would have to fall to the largest h_j that the others allow, which is a constrained program of its own, and is bounded
-by its certificate.
+(see `certificate`), and where the right side is negative, no policy meets all constraints: each of those with
+lambda_j > 0 would have to give by that much at least, if all gave alike. From these, one after the other is left out as
+long as the others cannot be met either: what remains is a conflict from which none can be left out. If one alone gave,
+it would have to fall to the largest h_j that the others allow, which is a constrained program of its own, and is
+bounded by its certificate.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ import numpy as np
 from equipoise._types import Vector
 from equipoise.errors import SolverError
 from equipoise.offline.certificate import Term
-from equipoise.offline.checking import Answer, answers
 from equipoise.offline.columns import Pool
+from equipoise.offline.methods import Answer, try_methods
 from equipoise.offline.problem import Problem
-from equipoise.rewards.constrained import names_of
-from equipoise.rewards.constraint import Constraint
+from equipoise.rewards.constrained import Constraint, constraint_names
 
-_ROUNDING: Final = 1e-12  # of a bound: one that is not further below zero proves nothing
+_ROUNDING: Final = 1e-12  # of a bound, relative: one that is not further below zero proves nothing
 
 
 @final
@@ -46,7 +45,7 @@ class Conflict:
     each_alone : dict
         By name: how much it would have to give at least, if it alone gave.
     terms : tuple of Term
-        The proof: multipliers (of sum 1), functions, vectors and levels, for `certificate.split_bound`, which makes
+        The proof: multipliers (of sum 1), functions, vectors and levels, for `certificate.dual_bound`, which makes
         -short_by of them.
     gain, bias : float, numpy.ndarray
         Of the scalar problem in it.
@@ -90,27 +89,8 @@ class Conflict:
 def find_conflict(
     pool: Pool, constraints: Sequence[Constraint], tolerance: float, method: str | None = None
 ) -> tuple[Conflict, Answer] | None:
-    """Find constraints that cannot be met together and of which none can be left out; None if nothing is proven.
-
-    Parameters
-    ----------
-    pool : Pool
-        Of the model.
-    constraints : sequence of Constraint
-        What is to be met.
-    tolerance : float
-        Of the bounds.
-    method : {"columns", "program"} or None
-        As for `solve`.
-
-    Returns
-    -------
-    conflict : Conflict
-        Which, and the proof.
-    closest : Answer
-        The occupancy that comes closest to meeting all constraints.
-    """
-    named = list(zip(names_of(constraints), constraints, strict=True))
+    """Find constraints that cannot be met together and of which none can be left out; None if nothing is proven."""
+    named = list(zip(constraint_names(constraints), constraints, strict=True))
     everything = _closest(pool, constraints, tolerance, method)
     if everything is None or not _cannot_be_met(everything):
         return None
@@ -153,7 +133,7 @@ def _gives_alone(
 def _tightest(pool: Pool, problem: Problem, tolerance: float, method: str | None) -> Answer | None:
     """The answer with the least bound; the first whose gap is within the tolerance will do."""
     best: Answer | None = None
-    for answer in answers(pool, problem, tolerance, method):
+    for answer in try_methods(pool, problem, tolerance, method):
         if isinstance(answer, SolverError):
             continue
         if best is None or answer.dual.value < best.dual.value:
@@ -164,4 +144,8 @@ def _tightest(pool: Pool, problem: Problem, tolerance: float, method: str | None
 
 
 def _cannot_be_met(answer: Answer) -> bool:
-    return answer.dual.value < -_ROUNDING * (1.0 + float(np.ptp(answer.dual.bias)))
+    """Whether the bound is below zero by more than the rounding of what it is the sum of."""
+    size = float(np.ptp(answer.dual.bias))
+    for term in answer.terms:
+        size += term.weight * (abs(term.level) + term.reward.lipschitz + float(np.abs(term.theta).sum()))
+    return answer.dual.value < -_ROUNDING * size

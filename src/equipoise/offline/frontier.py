@@ -1,4 +1,4 @@
-r"""What can be had of several outcomes at once: the Pareto frontier, from both sides.
+r"""The Pareto frontier of several outcomes, bounded from both sides.
 
 The averages that policies can reach form a convex set V. In a direction w, `solve` with the linear reward w.v gives a
 point v_w of V, and from its dual a bound: no point of V has w.v above b_w. So V lies
@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import numpy as np
 
-from equipoise._numbers import real, whole
-from equipoise._progress import progress_display
+from equipoise._checks import check_float, check_int, suggest
+from equipoise._runtime.progress import progress_display
 from equipoise._types import Vector
-from equipoise._words import nearest
 from equipoise.errors import ParameterError, SolverError
 from equipoise.models.model import Model
 from equipoise.offline.benchmark import solve
-from equipoise.rewards.linear import Linear
+from equipoise.rewards.separable import Linear
 
 if TYPE_CHECKING:
     import altair
@@ -44,17 +43,7 @@ _HEAVY: Final = 100.0  # weight of the condition that the shares of a mixture ad
 
 
 class Support(NamedTuple):
-    """The frontier in one direction.
-
-    Attributes
-    ----------
-    direction : float array
-        w, one number an outcome of the frontier; its entries add up to 1, but for their signs.
-    point : float array
-        v_w, the averages that are reached.
-    bound : float
-        b_w: no policy has a larger w.v in the long run.
-    """
+    """The frontier in one direction."""
 
     direction: Vector
     point: Vector
@@ -64,7 +53,7 @@ class Support(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """What can be had of two or three outcomes at once, with a proof that there is no more.
+    """The achievable averages of two or three outcomes, with a proof that there is no more.
 
     Attributes
     ----------
@@ -94,7 +83,7 @@ class Frontier:
     model: Model = field(repr=False)
 
     def frame(self) -> polars.DataFrame:
-        """One row a direction: its weights, the averages that are reached, their value, and the bound on it."""
+        """One row per direction: its weights, the averages that are reached, their value, and the bound on it."""
         import polars
 
         points = np.array([support.point for support in self.supports])
@@ -198,8 +187,8 @@ def frontier(
     if not fewer <= set(chosen):
         raise ParameterError(f"less: got {list(less)!r}; these must be among the outcomes of the frontier")
     signs = np.array([-1.0 if k in fewer else 1.0 for k in chosen])
-    limit = whole(points, "points", len(chosen), _MOST, error=ParameterError)
-    near = real(tolerance, "tolerance", error=ParameterError)
+    limit = check_int(points, "points", len(chosen), _MOST, error=ParameterError)
+    near = check_float(tolerance, "tolerance", error=ParameterError)
     if not near > 0.0:
         raise ParameterError(f"tolerance: got {tolerance}; it must be above 0")
 
@@ -332,6 +321,6 @@ def _number(model: Model, names: list[str], outcome: int | str) -> int:
         if model.labels.outcomes is not None:
             return model.labels.outcome_index(outcome)
         if outcome not in names:
-            raise ParameterError(f"outcomes: there is no {outcome!r}{nearest(outcome, names)}; there are {names}")
+            raise ParameterError(f"outcomes: there is no {outcome!r}{suggest(outcome, names)}; there are {names}")
         return names.index(outcome)
-    return whole(outcome, "outcomes", 0, len(names) - 1, error=ParameterError)
+    return check_int(outcome, "outcomes", 0, len(names) - 1, error=ParameterError)

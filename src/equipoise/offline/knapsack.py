@@ -13,37 +13,30 @@ phi = max over (s,a) of r - lambda.c + sum p gamma - gamma(s):
 because r.x <= (r - lambda.c).x + lambda.b for every x within the budgets. As in `certificate`, no solver is
 needed to check this.
 
-It is a constrained problem with linear functions, and goes the same two ways: by columns (`split_columns`), or as one
-linear program. Budgets that no policy keeps are refuted as constraints are (`conflict`).
+It is a problem with linear constraints, solved like any other (`benchmark.find_solution`). Budgets that no policy keeps
+are refuted as constraints are (`conflict`).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
-from equipoise._progress import progress_display
+from equipoise._runtime.progress import progress_display
 from equipoise._types import Vector
 from equipoise.errors import ModelError, ParameterError, SolverError
 from equipoise.models.model import Model
-from equipoise.offline import certificate
-from equipoise.offline.benchmark import check_call
-from equipoise.offline.choosing import PROGRAM, method_of, order
-from equipoise.offline.columns import COLUMNS, Pool
-from equipoise.offline.conflict import find_conflict
-from equipoise.offline.cuts import TIGHT, linear_program
-from equipoise.offline.occupancy import named_outcomes, occupancy_frame
-from equipoise.offline.policies import policy_of
+from equipoise.offline.benchmark import Solution, check_call, find_solution
+from equipoise.offline.chains import occupancy_policy
+from equipoise.offline.export import named_outcomes, occupancy_frame
+from equipoise.offline.methods import method_name
 from equipoise.offline.problem import Problem
-from equipoise.offline.program import hull_of_model
-from equipoise.offline.split_columns import split_by_columns
-from equipoise.rewards.constraint import at_most
-from equipoise.rewards.linear import Linear
+from equipoise.rewards.constrained import at_most
+from equipoise.rewards.separable import Linear
 
 if TYPE_CHECKING:
     import polars
@@ -59,9 +52,9 @@ class KnapsackBenchmark:
     value : float
         The average reward of `occupancy`, recomputed.
     occupancy, outcomes : numpy.ndarray
-        x*, one number a pair, and the averages: reward, then consumptions.
+        x*, one number per pair, and the averages: reward, then consumptions.
     budget, prices : numpy.ndarray
-        b and lambda, one number a resource.
+        b and lambda, one number per resource.
     theta : numpy.ndarray
         (-1, prices), the direction in which the scalar problem is solved.
     gain, bias : float, numpy.ndarray
@@ -108,10 +101,10 @@ class KnapsackBenchmark:
 
     def policy(self) -> Vector:
         """Return the randomised stationary policy of the occupancy; see `Benchmark.policy`."""
-        return policy_of(self.model, self.occupancy)
+        return occupancy_policy(self.model, self.occupancy)
 
     def frame(self) -> polars.DataFrame:
-        """Return the optimum as a table, one row a pair; see `Benchmark.frame`."""
+        """Return the optimum as a table, one row per pair; see `Benchmark.frame`."""
         return occupancy_frame(self.model, self.occupancy)
 
     def __repr__(self) -> str:
@@ -175,101 +168,49 @@ def solve_knapsack(
     began = time.perf_counter()
     tolerance = check_call(model, tolerance)
     b = _checked_budget(budget, model)
-    pool, problem = Pool(model), _problem(model, b)
-    best: KnapsackBenchmark | None = None
-    failures: list[str] = []
-    sought = False
     with progress_display("solving P_C(b)", wanted=progress) as display:
-        for name in order(model, True, method):
-            display.tell(f"solving P_C(b) ({name})")
-            try:
-                claim = _by_program(model, b) if name == PROGRAM else _by_columns(pool, problem, tolerance)
-            except SolverError as error:
-                failures.append(str(error))
-            else:
-                display.tell(f"checking the answer of {claim.solver}")
-                answer = _checked(model, b, claim, tolerance, began)
-                if best is None or answer.excess + abs(answer.gap) < best.excess + abs(best.gap):
-                    best = answer
-                if best.status == "optimal":
-                    return best
-            if not sought:
-                sought = True
-                display.tell("looking for budgets in conflict")
-                conflict = find_conflict(pool, problem.constraints, tolerance, method)
-                if conflict is not None:
-                    raise SolverError(
-                        f"budget: no policy keeps within {b.tolist()}: {conflict[0]}; "
-                        f"all of them must rise by {-conflict[1].dual.value:.4g} at least"
-                    )
-    if best is None:
-        raise SolverError("; ".join(failures))
-    return best
+        solution = find_solution(model, budget_problem(model, b), tolerance, method, display)
+    if solution.conflict is not None:
+        raise SolverError(
+            f"budget: no policy keeps within {b.tolist()}: {solution.conflict}; "
+            f"all of them must rise by {-solution.answer.dual.value:.4g} at least"
+        )
+    return make_knapsack_benchmark(model, b, solution, tolerance, began)
 
 
-class _Claim(NamedTuple):
-    """What a solver says: an occupancy, the prices, and the flow constraints' multipliers."""
-
-    occupancy: Vector
-    prices: Vector
-    bias: Vector
-    solver: str
-
-
-def _problem(model: Model, b: Vector) -> Problem:
+def budget_problem(model: Model, budget: Vector) -> Problem:
     """P_C(b) as a problem with constraints, called by the labels of the resources."""
-    within = tuple(at_most(k, float(limit), model) for k, limit in enumerate(b.tolist(), 1))
+    within = tuple(at_most(k, float(limit), model) for k, limit in enumerate(budget.tolist(), 1))
     return Problem(Linear(np.eye(model.n_outcomes)[0]), within)
 
 
-def _by_columns(pool: Pool, problem: Problem, tolerance: float) -> _Claim:
-    claim = split_by_columns(pool, problem, max(0.1 * tolerance, certificate.FINEST))
-    return _Claim(claim.occupancy, claim.multipliers[1:], claim.bias, claim.solver)
-
-
-def _by_program(model: Model, b: Vector) -> _Claim:
-    _, equal, right = hull_of_model(model)
-    solution = linear_program(-model.means[:, 0], csr_array(model.means[:, 1:].T), b, equal, right, options=TIGHT)
-    if solution.status != 0:
-        raise SolverError(f"HiGHS: no solution of P_C(b) ({solution.message})")
-    prices = np.maximum(-np.array(solution.ineqlin.marginals), 0.0)
-    return _Claim(solution.x, prices, -np.array(solution.eqlin.marginals[:-1]), "HIGHS")
-
-
-def _checked(model: Model, b: Vector, claim: _Claim, tolerance: float, began: float) -> KnapsackBenchmark:
-    """Recompute both bounds, whoever made the claim."""
-    prices = claim.prices
-    margin = tolerance * (certificate.COLUMN_MARGIN if claim.solver == COLUMNS else certificate.MARGIN)
-    x, w, residual, residual_l1 = certificate.measure(model, claim.occupancy)
-    theta = np.concatenate([[-1.0], prices])
-    scores = np.ascontiguousarray(-(model.mean_rows @ theta))
-    gain, gamma, _ = certificate.optimal_gain(model, scores, claim.bias, float(scores @ x) + margin)
-    value, dual_value = float(w[0]), float(b @ prices) + gain
-    gap = dual_value - value
-    excess = float(max(0.0, (w[1:] - b).max()))
-    # Within the budgets r.x <= dual; an excess e of every budget may add sum(prices) e to that.
-    extra = certificate.slack(gamma, residual_l1) + excess * float(prices.sum())
-    status = certificate.verdict(gap, extra, residual_l1, tolerance)
+def make_knapsack_benchmark(
+    model: Model, budget: Vector, solution: Solution, tolerance: float, began: float
+) -> KnapsackBenchmark:
+    """What is returned of a solution."""
+    answer, status = solution.answer, solution.status
+    primal, dual = answer.primal, answer.dual
+    excess = float(max(0.0, (primal.outcomes[1:] - budget).max()))
     if excess > tolerance:
         status = f"a budget is exceeded by {excess:.2g}: above tolerance {tolerance:.2g}"
     return KnapsackBenchmark(
-        value=value,
-        occupancy=x,
-        outcomes=w,
-        budget=b,
-        prices=prices,
-        theta=theta,
-        gain=gain,
-        bias=gamma,
-        dual_value=dual_value,
-        gap=gap,
+        value=primal.value,
+        occupancy=primal.occupancy,
+        outcomes=primal.outcomes,
+        budget=budget,
+        prices=np.array([term.weight for term in answer.terms[1:]]),
+        theta=dual.theta,
+        gain=dual.gain,
+        bias=dual.bias,
+        dual_value=dual.value,
+        gap=answer.gap,
         excess=excess,
         status=status,
-        residual=residual,
-        residual_l1=residual_l1,
+        residual=primal.residual,
+        residual_l1=primal.residual_l1,
         tolerance=tolerance,
-        solver=claim.solver,
-        method=method_of(claim.solver),
+        solver=answer.solver,
+        method=method_name(answer.solver),
         seconds=time.perf_counter() - began,
         model=model,
     )

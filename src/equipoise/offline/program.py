@@ -1,18 +1,20 @@
-r"""The offline program (P_M) and three ways to a solution of it (section "Offline Benchmark and Regret").
+r"""The offline program (P_M) as one program over all pairs (section "Offline Benchmark and Regret").
 
-    max  g(w)   over x >= 0 on the pairs, with
+    max  g(w)   over x >= 0 on the pairs, with   h_j(w) >= level_j   for every constraint j,
          w = sum of v(s,a) x(s,a),
          sum_a x(s,a) = sum over (s',a') of p(s|s',a') x(s',a')   for every state s,
          sum of x = 1.
 
-`by_cone`      The program as it stands, by cvxpy: HiGHS if g is piecewise linear, else Clarabel.
-`by_vertices`  For a smooth g that has no cvxpy expression: fully corrective Frank-Wolfe. A linear program
-               gives the vertex best along the gradient; then g is maximised over the hull of all vertices
-               found, by pairwise steps.
-`by_cuts`      For a g that is neither: Kelley's cutting planes (`cuts`).
+`by_highs`     As a linear program if all functions are linear; as cvxpy states it if they are piecewise linear.
+`by_clarabel`  As cvxpy states it, with w written once for each function, so that the multipliers of these equations are
+               lambda_j times the supergradients wanted.
+`by_vertices`  For a smooth g alone that has no cvxpy expression: fully corrective Frank-Wolfe. A linear program gives
+               the vertex best along the gradient; then g is maximised over the hull of all vertices found (`hull`).
+`by_cuts`      For functions that are neither: Kelley's cutting planes, in which every function is replaced by the least
+               of its tangents (`cutting_planes`).
 
-What comes back are *claims*: an occupancy x, candidates for theta, and multipliers of the flow constraints.
-Nothing here is believed; `certificate` checks it all without a solver.
+What comes back are *claims*: an occupancy, points of the dual, and multipliers of the flow constraints. Nothing of them
+is believed; `methods.check_claim` checks it all without a solver.
 
 Signs. In cvxpy's Lagrangian of  min -g(w) + nu.(w - V'x) + gamma.(Bx) + phi (1.x - 1),  B being flow out less
 flow in, stationarity gives nu in the superdifferential of g, so theta = -nu, and
@@ -21,120 +23,117 @@ phi + gamma(s) - sum p gamma >= -theta.v(s,a): the multipliers are the phi and g
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from equipoise._types import Vector
-from equipoise.errors import RewardError, SolverError
+from equipoise.errors import SolverError
 from equipoise.models.model import Model
-from equipoise.offline.cuts import TIGHT, Hull, Planes, cutting_planes, gradient_at, linear_program
-from equipoise.rewards.base import Reward
+from equipoise.offline.hull import SmoothMaster
+from equipoise.offline.problem import Claim, DualPoint, Problem, expression_of, gradient_at
 
+TIGHT: Final[dict[str, Any]] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _TIGHT: Final = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 400}
 CLARABEL: Final[tuple[dict[str, Any], ...]] = (_TIGHT, {"max_iter": 400})
 HIGHS: Final[tuple[dict[str, Any], ...]] = (TIGHT, {})
-_ROUNDS: Final = 400  # vertices, at most
-_INNER_STEPS: Final = 4000
-_BISECTIONS: Final = 45
-_TINY: Final = 1e-14  # a step that rounding could have made
+_ROUNDS: Final = 400  # vertices, or cuts of each function, at most
 
-
-class Claim(NamedTuple):
-    """What a solver says: an occupancy, candidates for theta, and the flow constraints' multipliers."""
-
-    occupancy: Vector
-    thetas: tuple[Vector, ...]
-    bias: Vector | None
-    solver: str
-
-
-Method = Callable[[Model, Reward, float], Claim]
+ProgramMethod = Callable[[Model, Problem, float], Claim]
 
 
 def flow_matrix(model: Model) -> csr_array:
-    """Flow out of each state less flow into it: one row a state, one column a pair; sparse.
-
-    >>> from equipoise.models import ring
-    >>> flow_matrix(ring(2)).toarray().tolist()
-    [[1.0, -1.0], [-1.0, 1.0]]
-    """
+    """Flow out of each state less flow into it: one row per state, one column per pair; sparse."""
     P = model.n_pairs
     own = csr_array((np.ones(P), model.state_of, np.arange(P + 1)), shape=(P, model.n_states))
     return csr_array((own - model.transitions()).T)
 
 
-def hull_of_model(model: Model) -> Hull:
+class Hull(NamedTuple):
+    """What can be mixed, and how: shares >= 0 of some outcomes, with equal shares = right."""
+
+    outcomes: Any
+    equal: csr_array
+    right: Vector
+
+
+def model_hull(model: Model) -> Hull:
     """The occupancies of a model as a hull: the last of its equations says that they sum to 1."""
     equal = csr_array(vstack([flow_matrix(model), csr_array(np.ones((1, model.n_pairs)))]))
-    return Hull(model.means, equal, np.append(np.zeros(model.n_states), 1.0))
+    return Hull(model.mean_rows, equal, np.append(np.zeros(model.n_states), 1.0))
 
 
-def methods(reward: Reward) -> list[Method]:
-    """Return what to try for a reward, best first; the later ones are for when the check fails."""
-    iterative = by_vertices if reward.smoothness is not None else by_cuts
-    try:
-        expression_of(reward)
-    except RewardError:
+def points_hull(points: Vector) -> Hull:
+    """The hull of a few vectors, one per row."""
+    return Hull(points, csr_array(np.ones((1, points.shape[0]))), np.ones(1))
+
+
+def program_methods(problem: Problem) -> list[ProgramMethod]:
+    """Return what to try for a problem, best first; the later ones are for when the check fails."""
+    iterative = by_vertices if problem.is_smooth else by_cuts
+    if not (problem.is_linear or problem.is_expressible):
         return [iterative]
-    if reward.piecewise_linear:
-        return [by_highs, by_clarabel, iterative]
-    return [by_clarabel, iterative]
+    return [by_highs, by_clarabel, iterative] if problem.piecewise_linear else [by_clarabel, iterative]
 
 
-def by_highs(model: Model, reward: Reward, tolerance: float) -> Claim:  # noqa: ARG001
-    """Solve by HiGHS, for a piecewise linear reward."""
-    return by_cone(model, reward, "HIGHS", HIGHS)
+def by_highs(model: Model, problem: Problem, tolerance: float) -> Claim:  # noqa: ARG001
+    """Solve by HiGHS, if all functions are piecewise linear."""
+    return _by_linear_program(model, problem) if problem.is_linear else _by_cone(model, problem, "HIGHS", HIGHS)
 
 
-def by_clarabel(model: Model, reward: Reward, tolerance: float) -> Claim:  # noqa: ARG001
+def by_clarabel(model: Model, problem: Problem, tolerance: float) -> Claim:  # noqa: ARG001
     """Solve by Clarabel."""
-    return by_cone(model, reward, "CLARABEL", CLARABEL)
+    return _by_cone(model, problem, "CLARABEL", CLARABEL)
 
 
-def by_cone(model: Model, reward: Reward, solver: str, settings: tuple[dict[str, Any], ...]) -> Claim:
-    """Solve the program as cvxpy states it, with the first settings that the solver accepts.
+def _by_linear_program(model: Model, problem: Problem) -> Claim:
+    hull, zero = model_hull(model), np.zeros(model.n_outcomes)
+    slopes = np.array([function.gradient(zero) for function in problem.functions])
+    scores = np.asarray(model.mean_rows @ slopes.T)
+    room = np.array([one.function.value(zero) - one.at_least for one in problem.constraints])
+    within = (csr_array(-scores[:, 1:].T), room) if problem.constraints else (None, None)
+    solution = linear_program(-scores[:, 0], *within, hull.equal, hull.right, options=TIGHT)
+    if solution.status != 0:
+        raise SolverError(f"HiGHS: no solution of the offline program ({solution.message})")
+    prices = np.maximum(-np.array(solution.ineqlin.marginals), 0.0)
+    multipliers = np.append(1.0, prices)
+    dual = DualPoint(multipliers, list(multipliers[:, None] * slopes))
+    return Claim(solution.x, (dual,), -np.array(solution.eqlin.marginals[:-1]), "HIGHS")
 
-    Raises
-    ------
-    RewardError
-        When the reward has no concave cvxpy expression.
-    SolverError
-        When the solver gives no point under any of the settings.
-    """
+
+def _by_cone(model: Model, problem: Problem, solver: str, settings: tuple[dict[str, Any], ...]) -> Claim:
+    """Solve the program as cvxpy states it, with the first settings that the solver accepts."""
     import cvxpy as cp
 
-    x = cp.Variable(model.n_pairs, nonneg=True)
-    w, g = expression_of(reward)
-    outcome = w == csr_array(model.mean_rows.T) @ x
+    x, least = cp.Variable(model.n_pairs, nonneg=True), cp.Variable()
+    means = csr_array(model.mean_rows.T)
+    links, expressions = [], []
+    for function in problem.functions:
+        w, expression = expression_of(function)
+        links.append(w == means @ x)
+        expressions.append(expression)
+    goal = least if problem.objective is None else expressions.pop(0)
+    give = least if problem.objective is None else 0.0
+    met = [one.at_least + give <= h for one, h in zip(problem.constraints, expressions, strict=True)]
     balance = flow_matrix(model) @ x == 0
-    problem = cp.Problem(cp.Maximize(g), [outcome, balance, cp.sum(x) == 1])
-    occupancy, nu, gamma = solved(problem, solver, settings, (x, outcome, balance))
-    return Claim(occupancy, (-nu,), gamma, solver)
+    program = cp.Problem(cp.Maximize(goal), [*links, *met, balance, cp.sum(x) == 1])
+    occupancy, bias, *duals = solve_cone(program, solver, settings, [x, balance, *links, *met])
+    dual = dual_point(problem, duals[: len(links)], duals[len(links) :])
+    return Claim(occupancy, (dual,), bias, solver)
 
 
-def solved(problem: Any, solver: str, settings: tuple[dict[str, Any], ...], wanted: Sequence[Any]) -> list[Vector]:
-    """Solve a cvxpy problem with the first settings that the solver accepts.
+def dual_point(problem: Problem, slopes: list[Vector], prices: list[Vector]) -> DualPoint:
+    """The point of the dual that cvxpy's multipliers are: of the equations for w, and of the constraints."""
+    multipliers = np.maximum(np.concatenate([np.zeros(0), *prices]), 0.0)
+    return DualPoint(multipliers if problem.objective is None else np.append(1.0, multipliers), slopes)
 
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        The problem.
-    solver : str
-        Its name for cvxpy.
-    settings : tuple of dict
-        To be tried in turn.
-    wanted : sequence of cvxpy variables and constraints
-        Whose values and multipliers are returned, as vectors.
 
-    Raises
-    ------
-    SolverError
-        When the solver gives no point under any of the settings.
-    """
+def solve_cone(problem: Any, solver: str, settings: tuple[dict[str, Any], ...], wanted: Sequence[Any]) -> list[Vector]:
+    """Solve a cvxpy problem with the first settings that the solver accepts."""
     import cvxpy as cp
 
     reason = ""
@@ -153,9 +152,18 @@ def solved(problem: Any, solver: str, settings: tuple[dict[str, Any], ...], want
     raise SolverError(f"{solver}: no solution of the offline program ({reason})")
 
 
-def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
+def linear_program(*data: Any, **more: Any) -> Any:
+    """Call `scipy.optimize.linprog` with HiGHS; here because its types do not know sparse arrays."""
+    from scipy.optimize import linprog
+
+    run: Any = linprog
+    return run(*data, **more, method="highs")
+
+
+def by_vertices(model: Model, problem: Problem, tolerance: float) -> Claim:
     """Fully corrective Frank-Wolfe, until the linear program finds nothing better by more than the tolerance."""
-    polytope = _Polytope(model)
+    reward = problem.functions[0]
+    hull, master, origin = model_hull(model), SmoothMaster(reward), np.zeros(model.n_outcomes)
     xs: list[Vector] = []
     points = np.empty((0, model.n_outcomes))
     weights = np.empty(0)
@@ -163,78 +171,27 @@ def by_vertices(model: Model, reward: Reward, tolerance: float) -> Claim:
     bias = np.zeros(model.n_states)
     for _ in range(_ROUNDS):
         slope = gradient_at(reward, w)
-        x, bias, gain = polytope.best(model.mean_rows @ slope)
+        x, bias, gain = _best_vertex(hull, np.asarray(model.mean_rows @ slope))
         if xs and gain - float(slope @ w) <= tolerance:
             break
         xs.append(x)
         points = np.vstack([points, model.mean_rows.T @ x])
         weights = np.append(weights, 0.0 if weights.size else 1.0)
-        weights = pairwise(reward, points, weights, tolerance / 10.0)
+        weights = master.best(points, weights, 1.0, origin, tolerance / 10.0).weights
         keep = np.flatnonzero(weights > 0.0)
         xs, points, weights = [xs[i] for i in keep], points[keep], weights[keep]
         w = weights @ points
-    occupancy = weights @ np.array(xs)
-    return Claim(occupancy, (-gradient_at(reward, w),), bias, "Frank-Wolfe")
+    dual = DualPoint(np.ones(1), [gradient_at(reward, w)])
+    return Claim(weights @ np.array(xs), (dual,), bias, "Frank-Wolfe")
 
 
-def by_cuts(model: Model, reward: Reward, tolerance: float) -> Claim:
-    """Kelley's cutting planes, until the least tangent is within the tolerance of the best point found."""
-    planes = cutting_planes(hull_of_model(model), [Planes(reward, 0.0, 1.0)], middle(model), tolerance)
-    return Claim(planes.shares, (-planes.slopes[0],), planes.duals[:-1], "cutting planes")
-
-
-class _Polytope:
-    """The occupancies of a model, to be maximised over by HiGHS, one linear reward after another."""
-
-    def __init__(self, model: Model) -> None:
-        self._n = model.n_states
-        _, self._equal, self._right = hull_of_model(model)
-
-    def best(self, scores: Vector) -> tuple[Vector, Vector, float]:
-        """Return a vertex of the largest score, the bias and the gain."""
-        vertex = linear_program(-scores, A_eq=self._equal, b_eq=self._right)
-        if vertex.status != 0:
-            raise SolverError(f"HiGHS: the linear subproblem was not solved ({vertex.message})")
-        x = np.maximum(vertex.x, 0.0)
-        return x / x.sum(), -np.array(vertex.eqlin.marginals[: self._n]), -float(vertex.fun)
-
-
-def best_vertex(model: Model, scores: Vector) -> tuple[Vector, Vector]:
-    """Return an occupancy of the largest expected score and the bias that HiGHS claims for it."""
-    x, bias, _ = _Polytope(model).best(scores)
-    return x, bias
-
-
-def pairwise(reward: Reward, points: Vector, weights: Vector, tolerance: float) -> Vector:
-    """Maximise g over the hull of `points`: move weight from the worst point in use to the best one."""
-    weights = weights.copy()
-    for _ in range(_INNER_STEPS):
-        w = weights @ points
-        scores = points @ gradient_at(reward, w)
-        used = np.flatnonzero(weights > 0.0)
-        to, away = int(np.argmax(scores)), int(used[np.argmin(scores[used])])
-        if scores[to] - float(weights @ scores) <= tolerance or to == away:
-            break
-        step = _line_search(reward, w, points[to] - points[away], float(weights[away]))
-        if step <= _TINY:
-            break
-        weights[to] += step
-        weights[away] = 0.0 if step == weights[away] else weights[away] - step
-    weights /= weights.sum()
-    return weights
-
-
-def _line_search(reward: Reward, w: Vector, direction: Vector, longest: float) -> float:
-    if float(gradient_at(reward, w + longest * direction) @ direction) >= 0.0:
-        return longest
-    low, high = 0.0, longest
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        if float(gradient_at(reward, w + middle * direction) @ direction) > 0.0:
-            low = middle
-        else:
-            high = middle
-    return 0.5 * (low + high)
+def _best_vertex(hull: Hull, scores: Vector) -> tuple[Vector, Vector, float]:
+    """A vertex of the occupancies of the largest score, the bias and the gain."""
+    vertex = linear_program(-scores, A_eq=hull.equal, b_eq=hull.right)
+    if vertex.status != 0:
+        raise SolverError(f"HiGHS: the linear subproblem was not solved ({vertex.message})")
+    x = np.maximum(vertex.x, 0.0)
+    return x / x.sum(), -np.array(vertex.eqlin.marginals[:-1]), -float(vertex.fun)
 
 
 def middle(model: Model) -> Vector:
@@ -243,12 +200,81 @@ def middle(model: Model) -> Vector:
     return mean
 
 
-def expression_of(reward: Reward) -> tuple[Any, Any]:
-    """Return a cvxpy vector w and g(w), or raise a `RewardError`."""
-    import cvxpy as cp
+def by_cuts(model: Model, problem: Problem, tolerance: float) -> Claim:
+    """Kelley's cutting planes, until the least tangent is within the tolerance of the best point found."""
+    found = cutting_planes(model_hull(model), problem, middle(model), tolerance)
+    return Claim(found.shares, (found.dual,), found.duals[:-1], "cutting planes")
 
-    w = cp.Variable(reward.n_outcomes)
-    g = reward.concave_expression(w)
-    if not isinstance(g, cp.Expression) or g.size != 1 or not g.is_concave():
-        raise RewardError(f"{reward!r}: its cvxpy expression is not a concave scalar by cvxpy's rules: {g}")
-    return w, g
+
+class Cut(NamedTuple):
+    """A tangent: no function is above height + slope.w."""
+
+    function: int
+    slope: Vector
+    height: float
+
+
+class Planes(NamedTuple):
+    """What cutting planes come to."""
+
+    shares: Vector
+    dual: DualPoint
+    duals: Vector
+
+
+def cutting_planes(
+    hull: Hull,
+    problem: Problem,
+    start: Vector,
+    tolerance: float,
+    price: float = math.inf,
+    cuts: list[Cut] | None = None,
+) -> Planes:
+    r"""Maximise tau - price t over a hull of outcomes, by tangents at the solutions so far.
+
+    With an objective g it must be at least tau, and h_j - level_j at least -t, t >= 0; t is 0 if no price is given.
+    Without one, every h_j - level_j must be at least tau.
+    """
+    functions, levels = problem.functions, problem.levels
+    # what tau counts in the row of each function; in the others t does
+    shares = [1.0] * len(functions) if problem.objective is None else [1.0, *[0.0] * len(problem.constraints)]
+    n = hull.outcomes.shape[0]
+    equal = csr_array(hstack([hull.equal, csr_array((hull.right.size, 2))]))
+    priced = price < math.inf
+    cost = np.concatenate([np.zeros(n), [-1.0, price if priced else 0.0]])
+    bounds = [(0, None)] * n + [(None, None), (0, None if priced else 0)]
+    cuts = [] if cuts is None else cuts
+
+    def row(cut: Cut) -> Vector:
+        share = shares[cut.function]
+        return np.concatenate([-(hull.outcomes @ cut.slope), [share, share - 1.0]])
+
+    rows = [row(cut) for cut in cuts]
+    w = start
+    best, kept, multipliers, duals = (-np.inf, -np.inf), None, np.zeros(0), np.zeros(0)
+    for _ in range(_ROUNDS):
+        for i, function in enumerate(functions):
+            slope = gradient_at(function, w)
+            cuts.append(Cut(i, slope, function.value(w) - float(slope @ w)))
+            rows.append(row(cuts[-1]))
+        heights = [cut.height - levels[cut.function] for cut in cuts]
+        relaxed = linear_program(cost, np.array(rows), np.array(heights), equal, hull.right, bounds, options=TIGHT)
+        if relaxed.status != 0:
+            raise SolverError(f"HiGHS: the cutting-plane program was not solved ({relaxed.message})")
+        x = np.maximum(relaxed.x[:n], 0.0)
+        w = np.clip(hull.outcomes.T @ x / x.sum(), 0.0, 1.0)
+        multipliers = -np.array(relaxed.ineqlin.marginals)
+        duals = -np.array(relaxed.eqlin.marginals)
+        left = [function.value(w) - level for function, level in zip(functions, levels, strict=True)]
+        value = min(value for value, share in zip(left, shares, strict=True) if share > 0.0)
+        lacking = min(0.0, min((value for value, share in zip(left, shares, strict=True) if share == 0.0), default=0.0))
+        merit = (0.0, value + price * lacking) if priced else (min(0.0, lacking + tolerance), value)
+        if merit > best:
+            best, kept = merit, x
+        if best[0] == 0.0 and -float(relaxed.fun) - best[1] <= tolerance:
+            break
+    assert kept is not None
+    place, weighted = np.array([cut.function for cut in cuts]), multipliers[:, None] * np.array([c.slope for c in cuts])
+    sums = [weighted[place == i].sum(axis=0) for i in range(len(functions))]
+    totals = np.array([multipliers[place == i].sum() for i in range(len(functions))])
+    return Planes(kept, DualPoint(np.maximum(totals, 0.0), sums), duals)

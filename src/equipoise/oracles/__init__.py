@@ -1,11 +1,9 @@
-"""Oracles make theta_{t+1} from the outcomes: online convex optimisation on the dual of the reward."""
+"""Oracles compute theta_{t+1} from the outcomes: online convex optimisation on the dual of the reward."""
 
-from equipoise.oracles.base import Oracle
+from equipoise.oracles.base import Oracle, OracleTheory
 from equipoise.oracles.choice import fitting_oracle
-from equipoise.oracles.doubling import Doubling
-from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
-from equipoise.oracles.mirror_descent import TunedMirrorDescent
+from equipoise.oracles.descent import Doubling, TunedGradientDescent, TunedMirrorDescent
+from equipoise.oracles.frank_wolfe import DoublingFrankWolfe, FrankWolfe, FrankWolfeUntil
 from equipoise.oracles.mirror_maps import (
     Box,
     CrossPolytope,
@@ -15,20 +13,23 @@ from equipoise.oracles.mirror_maps import (
     SignedSimplex,
     SlackSimplex,
 )
-from equipoise.oracles.theory import OracleTheory
+from equipoise.oracles.starting_at import StartingAt
 
 __all__ = [
     "Box",
     "CrossPolytope",
     "Doubling",
+    "DoublingFrankWolfe",
     "EntropicMap",
     "EuclideanBall",
     "FrankWolfe",
+    "FrankWolfeUntil",
     "MirrorMap",
     "Oracle",
     "OracleTheory",
     "SignedSimplex",
     "SlackSimplex",
+    "StartingAt",
     "TunedGradientDescent",
     "TunedMirrorDescent",
     "fitting_oracle",

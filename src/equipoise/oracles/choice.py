@@ -1,16 +1,15 @@
-"""Which oracle fits a reward: the default of an agent, and what an error message recommends.
+"""The oracle that fits a reward: the default of an agent, which error messages recommend.
 
-Smooth: `FrankWolfe`. Otherwise the tuned descent of its norm, in anytime form: 2, `TunedGradientDescent`;
-1, `Doubling(Box())`; infinity, `Doubling` over the simplex that the reward states, or over the whole dual
-ball if it states none.
+For a smooth reward it is `FrankWolfe`, else the tuned descent of its norm, in anytime form: `TunedGradientDescent` for
+2; `Doubling(Box())` for 1; for infinity `Doubling` over the simplex that the reward declares, or over the whole dual
+ball if it declares none.
 """
 
 from __future__ import annotations
 
 from equipoise.oracles.base import Oracle
-from equipoise.oracles.doubling import Doubling
+from equipoise.oracles.descent import Doubling, TunedGradientDescent
 from equipoise.oracles.frank_wolfe import FrankWolfe
-from equipoise.oracles.gradient_descent import TunedGradientDescent
 from equipoise.oracles.mirror_maps import Box, CrossPolytope, SignedSimplex, SlackSimplex
 from equipoise.rewards.base import Reward
 
@@ -23,7 +22,7 @@ def fitting_oracle(reward: Reward, *, inherit: bool = False) -> Oracle:
     reward : Reward
         To be maximised.
     inherit : bool
-        Whether `Doubling`, if it is that, keeps the counts from one mega-episode to the next.
+        For `Doubling`: whether counts are kept from one mega-episode to the next.
 
     Returns
     -------

@@ -7,8 +7,10 @@
         for k in range(step.theta.shape[0]):
             step.theta[k] = -step.theta[k]
 
-`gradient` and `conjugate_argmax` call the reward. A step may not make arrays: what it needs to remember is in
-`step.memory`, what it needs for the moment in `step.scratch`.
+`gradient` and `conjugate_argmax` call the reward. A step may not allocate arrays: `step.memory` keeps numbers between
+steps, `step.scratch` within one.
+
+`accumulate`, `project_ball` and `negate_and_measure` are parts of the steps of several oracles.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -21,10 +23,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import Entry, call_entry, inlined
-from equipoise._frames import opened
+from equipoise._runtime.compiler import Entry, call_entry, inlined, kernel
+from equipoise._runtime.frames import call_framed, framed, opened
+from equipoise.rewards.norms import distance
 
-__all__ = ["OracleFrame", "RewardCalls", "conjugate_argmax", "gradient", "opened", "oracle_entry"]
+__all__ = [
+    "OracleFrame",
+    "RewardCalls",
+    "accumulate",
+    "conjugate_argmax",
+    "gradient",
+    "negate_and_measure",
+    "opened",
+    "oracle_entry",
+    "project_ball",
+    "reward_gradient_at",
+    "step_once",
+]
 
 
 class RewardCalls(NamedTuple):
@@ -36,30 +51,7 @@ class RewardCalls(NamedTuple):
 
 
 class OracleFrame(NamedTuple):
-    """All that the step of an oracle is given, after the outcomes of time t were observed.
-
-    Attributes
-    ----------
-    t : int
-        The time of the step that was taken, from 1.
-    local : int
-        The same, counted from the start of the oracle's present phase.
-    theta : float array
-        theta_t, to be replaced by theta_{t+1}.
-    outcome : float array
-        V_t.
-    average : float array
-        The average of the outcomes of all steps up to t.
-    memory : float array
-        The oracle's own: kept from step to step, saved with the agent, zero at the start of a phase. Its size is that
-        of `OracleKernel.memory`.
-    scratch : float array
-        The oracle's own as well, but what is in it is lost after the step. Its size is `OracleKernel.scratch`.
-    params : float array
-        `OracleKernel.params`.
-    reward : RewardCalls
-        For `gradient` and `conjugate_argmax`.
-    """
+    """All that the step of an oracle is given, after the outcomes of time t were observed."""
 
     t: int
     local: int
@@ -99,6 +91,57 @@ def gradient(step, w, out):
 
 
 @inlined
+def reward_gradient_at(step, t, w, out):
+    """As `gradient`, of the reward in force at time `t`."""
+    if step.reward.gradient == 0:
+        for k in range(out.shape[0]):
+            out[k] = np.nan
+    else:
+        call_entry(step.reward.gradient, t, w, step.reward.params, out)
+
+
+@inlined
 def conjugate_argmax(step, theta, out):
     """Write a maximiser of g(w) + theta.w over the box, which is a gradient of g* at `theta`, into `out`."""
     _call(step.reward.conjugate_argmax, step, theta, out)
+
+
+@inlined
+def accumulate(step, response):
+    """Add z_t = grad g*(theta_t) - V_t to the oracle's memory, which is Z_t; `response` is a buffer of K numbers."""
+    conjugate_argmax(step, step.theta, response)
+    for k in range(step.theta.shape[0]):
+        step.memory[k] += response[k] - step.outcome[k]
+
+
+@inlined
+def project_ball(theta, radius):
+    """Euclidean projection on the ball of the given radius."""
+    total = 0.0
+    for k in range(theta.shape[0]):
+        total += theta[k] * theta[k]
+    if total > radius * radius:
+        shrink = radius / np.sqrt(total)
+        for k in range(theta.shape[0]):
+            theta[k] *= shrink
+
+
+@inlined
+def negate_and_measure(theta, reference, dual_norm):
+    """Turn theta into -theta, and return its distance from `reference`; one pass, for the oracle used most."""
+    total = 0.0
+    if dual_norm == 2.0:
+        for k in range(theta.shape[0]):
+            theta[k] = -theta[k]
+            gap = theta[k] - reference[k]
+            total += gap * gap
+        return np.sqrt(total)
+    for k in range(theta.shape[0]):
+        theta[k] = -theta[k]
+    return distance(theta, reference, dual_norm)
+
+
+@kernel
+def step_once(address, frame):
+    """Call the step of an oracle once, from Python, on an `OracleFrame`."""
+    call_framed(address, framed(frame))

@@ -5,7 +5,8 @@ radius L, holds *minus* every supergradient of g (the paper forgets the minus). 
 
     theta_{t+1} = argmax over theta in dom F of  -theta.(eta Z_t) - F(theta),   Z_t = sum of grad g*(theta_q) - V_q,
 
-with eta = L' / (||1_K|| T^{2/3}) and L'^2 = max F - min F. The maps here:
+with eta = L' / (||1_K|| T^{2/3}) and L'^2 = max F - min F. `value` is F itself, infinite outside its domain;
+`equipoise.testing.check_oracle` checks by it that F is strongly convex, and that the step is the argmax. The maps here:
 
 =================  =========  ==================================  ==================  =========================
 map                norm of g  F                                   L'                  theta_{t+1}
@@ -28,25 +29,48 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import final
+from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from equipoise._compile import Entry
-from equipoise._component import Component
+from equipoise._runtime.compiler import Entry, inlined
+from equipoise._spec import Component
 from equipoise.errors import OracleError
-from equipoise.oracles.frame import opened, oracle_entry
-from equipoise.oracles.kernels import accumulated, entropic_point, project_ball
+from equipoise.oracles.base import ROUNDING, mismatch
+from equipoise.oracles.frame import accumulate, opened, oracle_entry, project_ball
 from equipoise.rewards.base import Reward, Vertices
 from equipoise.rewards.norms import ones
+
+_HALVINGS: Final = 60  # of [0, 1]: to the last bit
+_TINY: Final = 1e-300
+
+
+@inlined
+def entropic_point(params, slope, weights, theta):  # type: ignore[no-untyped-def]
+    """Theta = base + sum_j lambda_j scale_j e_c(j), with lambda_j proportional to exp(-rate scale_j slope_c(j))."""
+    n = theta.shape[0]
+    rate = params[0]
+    vertices = int(params[1])
+    highest = -np.inf
+    for j in range(vertices):
+        weights[j] = -rate * params[2 + n + vertices + j] * slope[int(params[2 + n + j])]
+        highest = max(highest, weights[j])
+    total = 0.0
+    for j in range(vertices):
+        weights[j] = np.exp(weights[j] - highest)
+        total += weights[j]
+    for k in range(n):
+        theta[k] = params[2 + k]
+    for j in range(vertices):
+        theta[int(params[2 + n + j])] += weights[j] / total * params[2 + n + vertices + j]
 
 
 @oracle_entry
 def _in_the_ball(frame):  # type: ignore[no-untyped-def]
     step = opened(frame)
     radius, eta = step.params[0], step.params[1]
-    accumulated(step, step.scratch)
+    accumulate(step, step.scratch)
     for k in range(step.theta.shape[0]):
         step.theta[k] = -eta * step.memory[k]
     project_ball(step.theta, radius)
@@ -56,7 +80,7 @@ def _in_the_ball(frame):  # type: ignore[no-untyped-def]
 def _in_the_box(frame):  # type: ignore[no-untyped-def]
     step = opened(frame)
     radius, eta = step.params[0], step.params[1]
-    accumulated(step, step.scratch)
+    accumulate(step, step.scratch)
     for k in range(step.theta.shape[0]):
         step.theta[k] = min(radius, max(-radius, -eta * step.memory[k]))
 
@@ -65,7 +89,7 @@ def _in_the_box(frame):  # type: ignore[no-untyped-def]
 def _on_the_simplex(frame):  # type: ignore[no-untyped-def]
     step = opened(frame)
     n = step.theta.shape[0]
-    accumulated(step, step.scratch[:n])
+    accumulate(step, step.scratch[:n])
     entropic_point(step.params, step.memory, step.scratch[n:], step.theta)
 
 
@@ -84,6 +108,23 @@ class MirrorMap(Component, abc.ABC):
     step: Entry
 
     @abc.abstractmethod
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """F, up to a constant; infinity outside its domain, of which 1e-9 L more is allowed for rounding.
+
+        Parameters
+        ----------
+        reward : Reward
+            g.
+        theta : array_like
+            K numbers, or an array of any shape whose last axis has K.
+
+        Returns
+        -------
+        numpy.ndarray
+            One number for each theta: the shape of `theta` without its last axis.
+        """
+
+    @abc.abstractmethod
     def radius(self, reward: Reward) -> float:
         """L', the root of the range of F.
 
@@ -94,7 +135,7 @@ class MirrorMap(Component, abc.ABC):
         """
 
     @abc.abstractmethod
-    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
+    def initial_theta(self, reward: Reward) -> NDArray[np.float64]:
         """The minimiser of F.
 
         Parameters
@@ -134,11 +175,10 @@ class MirrorMap(Component, abc.ABC):
             g.
         """
         if reward.norm != self.norm or not np.isfinite(reward.lipschitz):
-            raise self._mismatch(
-                reward, f"is for rewards that are Lipschitz in the {self.norm}-norm", f"declares the {reward.norm}-norm"
-            )
+            needs = f"is for rewards that are Lipschitz in the {self.norm}-norm"
+            raise mismatch(repr(self), reward, needs, f"declares the {reward.norm}-norm")
 
-    def eta(self, reward: Reward, horizon: int) -> float:
+    def eta(self, reward: Reward, horizon: int, exponent: float = -2.0 / 3.0) -> float:
         """The learning rate L' / (||1_K|| T^{2/3}).
 
         Parameters
@@ -147,17 +187,26 @@ class MirrorMap(Component, abc.ABC):
             g.
         horizon : int
             T.
+        exponent : float
+            The power of T, -2/3 in the paper.
         """
-        return float(self.radius(reward) / (ones(reward.n_outcomes, reward.norm) * horizon ** (2.0 / 3.0)))
+        return float(self.radius(reward) / (ones(reward.n_outcomes, reward.norm) * horizon**-exponent))
 
-    def _mismatch(self, reward: Reward, needs: str, has: str) -> OracleError:
-        from equipoise.oracles.choice import fitting_oracle
 
-        return OracleError(f"{self!r} {needs}, and {reward!r} {has}; use {fitting_oracle(reward)!r}")
+class _Squared(MirrorMap):
+    """|theta|^2 / 2 on a set around 0."""
+
+    def initial_theta(self, reward: Reward) -> NDArray[np.float64]:
+        """The centre."""
+        return np.zeros(reward.n_outcomes)
+
+    def params(self, reward: Reward, eta: float) -> NDArray[np.float64]:
+        """L and eta."""
+        return np.array([reward.lipschitz, eta])
 
 
 @final
-class EuclideanBall(MirrorMap):
+class EuclideanBall(_Squared):
     """F_2: gradient descent with lazy projection.
 
     Examples
@@ -171,21 +220,19 @@ class EuclideanBall(MirrorMap):
     norm = 2.0
     step = _in_the_ball
 
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """Half the square of the 2-norm, on the ball of radius L."""
+        point = _points(reward, theta)
+        squared = np.sum(point * point, axis=-1)
+        return _within(squared <= (reward.lipschitz * (1.0 + ROUNDING)) ** 2, 0.5 * squared)
+
     def radius(self, reward: Reward) -> float:
         """L / sqrt 2."""
         return reward.lipschitz / math.sqrt(2.0)
 
-    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
-        """The centre."""
-        return np.zeros(reward.n_outcomes)
-
-    def params(self, reward: Reward, eta: float) -> NDArray[np.float64]:
-        """L and eta."""
-        return np.array([reward.lipschitz, eta])
-
 
 @final
-class Box(MirrorMap):
+class Box(_Squared):
     """`|theta|^2 / 2` on the box [-L, L]^K, the dual ball of the 1-norm.
 
     Examples
@@ -199,17 +246,15 @@ class Box(MirrorMap):
     norm = 1.0
     step = _in_the_box
 
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """Half the square of the 2-norm, on the box."""
+        point = _points(reward, theta)
+        inside = np.max(np.abs(point), axis=-1) <= reward.lipschitz * (1.0 + ROUNDING)
+        return _within(inside, 0.5 * np.sum(point * point, axis=-1))
+
     def radius(self, reward: Reward) -> float:
         """L sqrt(K / 2)."""
         return reward.lipschitz * math.sqrt(reward.n_outcomes / 2.0)
-
-    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
-        """The centre."""
-        return np.zeros(reward.n_outcomes)
-
-    def params(self, reward: Reward, eta: float) -> NDArray[np.float64]:
-        """L and eta."""
-        return np.array([reward.lipschitz, eta])
 
 
 class EntropicMap(MirrorMap):
@@ -236,6 +281,28 @@ class EntropicMap(MirrorMap):
             g.
         """
 
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """M^2 sum lambda log lambda at the weights that make theta, for a simplex with one vertex per coordinate.
+
+        A map whose simplex has several vertices on one coordinate must say itself which weights it takes.
+        """
+        base, coordinate, scale = self.vertices(reward)
+        point, reach = _points(reward, theta), float(np.abs(scale).max())
+        own, slack = np.flatnonzero(scale), int(np.sum(scale == 0.0))
+        if np.unique(coordinate[own]).size < own.size:
+            raise OracleError(
+                f"{self!r}: the vertices of {reward!r} are several on one coordinate, so that theta has several "
+                "weights; use CrossPolytope(), or a map with a `value` of its own"
+            )
+        weights = -(point[..., coordinate[own]] + base[coordinate[own]]) / scale[own]
+        rest = 1.0 - np.sum(weights, axis=-1, keepdims=True)
+        if slack:
+            weights = np.concatenate([weights, np.repeat(rest / slack, slack, axis=-1)], axis=-1)
+        still = np.delete(np.arange(point.shape[-1]), coordinate[own])  # where theta cannot move
+        inside = np.all(weights >= -ROUNDING, axis=-1) & ((slack > 0) | (np.abs(rest[..., 0]) <= ROUNDING * own.size))
+        inside &= np.all(np.abs(point[..., still] + base[still]) <= ROUNDING * reach, axis=-1)
+        return _within(inside, reach**2 * _negative_entropy(weights))
+
     def scratch(self, reward: Reward) -> int:
         """The maximiser of the conjugate, and a weight for each vertex."""
         return reward.n_outcomes + int(self.vertices(reward).scale.size)
@@ -245,7 +312,7 @@ class EntropicMap(MirrorMap):
         scale = self.vertices(reward).scale
         return float(np.abs(scale).max() * math.sqrt(math.log(scale.size)))
 
-    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
+    def initial_theta(self, reward: Reward) -> NDArray[np.float64]:
         """Minus the barycentre."""
         simplex = self.vertices(reward)
         theta = -simplex.base.copy()
@@ -269,7 +336,7 @@ class SignedSimplex(EntropicMap):
     Examples
     --------
     >>> from equipoise.rewards import BottomSum
-    >>> SignedSimplex().first_theta(BottomSum(4, 2)).tolist()
+    >>> SignedSimplex().initial_theta(BottomSum(4, 2)).tolist()
     [-0.5, -0.5, -0.5, -0.5]
     """
 
@@ -277,7 +344,7 @@ class SignedSimplex(EntropicMap):
         """Every supergradient must lie on a simplex without slack."""
         super().check(reward)
         if reward.vertices is None or (reward.vertices.scale == 0).any():
-            raise self._mismatch(reward, "needs supergradients of constant 1-norm", "has none such")
+            raise mismatch(repr(self), reward, "needs supergradients of constant 1-norm", "has none such")
 
     def vertices(self, reward: Reward) -> Vertices:
         """The reward's own."""
@@ -289,13 +356,13 @@ class SignedSimplex(EntropicMap):
 class SlackSimplex(EntropicMap):
     """Multiplicative weights with a slack coordinate, for supergradients that may be shorter than L.
 
-    This is what `Knapsack` needs: its first component is fixed, and the prices of the resources sum to at
+    `Knapsack` needs it: its first component is fixed, and the prices of the resources sum to at
     most 2/b.
 
     Examples
     --------
     >>> from equipoise.rewards import Knapsack
-    >>> SlackSimplex().first_theta(Knapsack(3, 0.5)).round(6).tolist()
+    >>> SlackSimplex().initial_theta(Knapsack(3, 0.5)).round(6).tolist()
     [-1.0, 1.333333, 1.333333]
     """
 
@@ -303,7 +370,7 @@ class SlackSimplex(EntropicMap):
         """The reward must state the simplex of its supergradients."""
         super().check(reward)
         if reward.vertices is None:
-            raise self._mismatch(reward, "needs a reward that states its vertices", "states none")
+            raise mismatch(repr(self), reward, "needs a reward that states its vertices", "states none")
 
     def vertices(self, reward: Reward) -> Vertices:
         """The reward's own, with a slack vertex if it has none."""
@@ -322,12 +389,52 @@ class CrossPolytope(EntropicMap):
     --------
     >>> from equipoise.rewards import Linear
     >>> reward = Linear([0.5, -2.0], norm=float("inf"))
-    >>> len(CrossPolytope().vertices(reward).scale), CrossPolytope().first_theta(reward).tolist()
+    >>> len(CrossPolytope().vertices(reward).scale), CrossPolytope().initial_theta(reward).tolist()
     (4, [0.0, 0.0])
     """
+
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """L^2 sum lambda log lambda, minimised over the weights of +-L e_k that make theta.
+
+        With x = theta / L, the weights a, b of +e_k and -e_k have a - b = x_k and, at the minimum, one product a b =
+        c^2 / 4 for all k. So they are (sqrt(x_k^2 + c^2) +- x_k) / 2, with c such that all sum to 1.
+        """
+        point = _points(reward, theta)
+        L = reward.lipschitz
+        if L == 0.0:
+            return _within(np.all(point == 0.0, axis=-1), np.zeros(point.shape[:-1]))
+        x = np.abs(point) / L
+        low, high = np.zeros((*x.shape[:-1], 1)), np.ones((*x.shape[:-1], 1))
+        for _ in range(_HALVINGS):
+            c = 0.5 * (low + high)
+            more = np.sum(np.hypot(x, c), axis=-1, keepdims=True) > 1.0
+            low, high = np.where(more, low, c), np.where(more, c, high)
+        both = np.hypot(x, low)
+        larger = 0.5 * (both + x)
+        smaller = np.where(low > 0.0, 0.25 * low**2 / np.maximum(larger, _TINY), 0.0)  # 0.5 (both - x), no cancelling
+        inside = np.sum(x, axis=-1) <= 1.0 + ROUNDING
+        return _within(inside, L**2 * (_negative_entropy(larger) + _negative_entropy(smaller)))
 
     def vertices(self, reward: Reward) -> Vertices:
         """+L e_k and -L e_k."""
         n, L = reward.n_outcomes, reward.lipschitz
         coordinate = np.concatenate([np.arange(n), np.arange(n)])
         return Vertices(np.zeros(n), coordinate, np.concatenate([np.full(n, L), np.full(n, -L)]))
+
+
+def _points(reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+    """One theta, or many, each of K finite numbers."""
+    points: Any = np.asarray(theta, dtype=np.float64)
+    if points.ndim < 1 or points.shape[-1] != reward.n_outcomes or not np.all(np.isfinite(points)):
+        raise OracleError(f"theta: got an array of shape {points.shape}; {reward.n_outcomes} finite numbers are needed")
+    return np.asarray(points)
+
+
+def _within(inside: Any, values: Any) -> NDArray[np.float64]:
+    return np.where(inside, values, np.inf)
+
+
+def _negative_entropy(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of w log w over the last axis, with 0 log 0 = 0."""
+    positive = np.maximum(weights, 0.0)
+    return np.asarray(np.sum(positive * np.log(np.maximum(positive, _TINY)), axis=-1))

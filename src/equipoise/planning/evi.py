@@ -19,15 +19,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._compile import kernel
-from equipoise._numbers import counted, real
-from equipoise.confidence.nonzero import copied
+from equipoise._checks import check_count, check_float
+from equipoise._runtime.compiler import kernel
+from equipoise.confidence.nonzero import copy_arrays
 from equipoise.confidence.region import Region
 from equipoise.errors import ConvergenceError, ParameterError
 from equipoise.models.laws.laws import LawArrays
-from equipoise.planning.kernels import CONVERGED, PAUSED, bounds_and_rewards, iterate
+from equipoise.planning.kernels import CONVERGED, PAUSED, iterate, prepare_rewards
 from equipoise.planning.laws import LawWork, law_work
-from equipoise.planning.sorting import Sorting, sorting
+from equipoise.planning.order import SortScratch, sort_scratch
 
 SWEEP_LIMIT: Final = 1_000_000
 _ROUNDING: Final = 1e-9
@@ -46,7 +46,7 @@ PROGRESS: Final = np.dtype(
         ("time", np.int64),  # of the plan that was paused, for an agent; 0 if none was
         ("sweeps", np.int64),  # made of it
         ("risen", np.float64),  # see `kernels.iterate`
-        ("swept", np.int64),  # 1 if the sweep after these is made, but not looked at; see `sharing`
+        ("swept", np.int64),  # 1 if the sweep after these is made, but not looked at; see `parallel`
         ("tolerance", np.float64),  # of the plan, for an agent
         ("since", np.int64),  # see `leaps.iterate_with_leaps`
         ("length", np.float64),
@@ -59,34 +59,12 @@ _PAUSE_AFTER: Final = (
 
 
 class Workspace(NamedTuple):
-    """Buffers of the planner, for `n_states` states; reused from plan to plan.
-
-    Attributes
-    ----------
-    order, rank : int arrays
-        The states by decreasing u, and the place of each in that order.
-    prefix : float array
-        Sums of u over the first so many of them.
-    sorting : Sorting
-        Scratch of the sort.
-    u_next : float array
-        What a sweep makes of u.
-    ahead : float array
-        The direction of a leap; see `leaps`.
-    ceiling : float array, one entry a pair
-        What bounds the value of a pair; see `kernels.iterate`.
-    certificate : record
-        What the last sweep certifies, of the type `CERTIFICATE`.
-    progress : record
-        Where a plan goes on that was paused, of the type `PROGRESS`.
-    laws : LawWork or None
-        Those for known mechanics.
-    """
+    """Buffers of the planner, for `n_states` states; reused from plan to plan."""
 
     order: NDArray[np.int64]
     rank: NDArray[np.int64]
     prefix: NDArray[np.float64]
-    sorting: Sorting
+    sorting: SortScratch
     u_next: NDArray[np.float64]
     ahead: NDArray[np.float64]
     ceiling: NDArray[np.float64]
@@ -95,24 +73,8 @@ class Workspace(NamedTuple):
     laws: LawWork | None
 
 
-def sweeps_in_a_call(size: int) -> int:
-    """How many sweeps a kernel may make before it lets Python hear Ctrl-C.
-
-    Parameters
-    ----------
-    size : int
-        The number of pairs; with known mechanics, of edges in the graph.
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Examples
-    --------
-    >>> sweeps_in_a_call(20), sweeps_in_a_call(10**9)
-    (200000, 1)
-    """
+def sweeps_per_call(size: int) -> int:
+    """How many sweeps a kernel may make before it lets Python hear Ctrl-C."""
     return max(1, _PAUSE_AFTER // max(1, size))
 
 
@@ -122,7 +84,7 @@ def workspace(n_states: int, n_pairs: int, laws: LawArrays | None = None) -> Wor
         order=np.zeros(n_states, dtype=np.int64),
         rank=np.zeros(n_states, dtype=np.int64),
         prefix=np.zeros(n_states + 1),
-        sorting=sorting(n_states),
+        sorting=sort_scratch(n_states),
         u_next=np.zeros(n_states),
         ahead=np.zeros(n_states),
         ceiling=np.zeros(n_pairs),
@@ -137,11 +99,11 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    policy : int array, one entry a state
+    policy : int array, one entry per state
         The action to take.
     gain : float
         The largest entry of the last difference: the optimistic gain, from above.
-    bias : float array, one entry a state
+    bias : float array, one entry per state
         The value before the last sweep.
     span : float
         Of the last difference; at most the tolerance, unless the sweeps ran out.
@@ -170,7 +132,7 @@ class Plan(NamedTuple):
     sweeps: int
 
 
-def not_converged(span: float, limit: int, relaxation: float) -> ConvergenceError:
+def convergence_error(span: float, limit: int, relaxation: float) -> ConvergenceError:
     """The error of a planner that gave up, with the span that it had reached."""
     if not 0.0 <= span < np.inf:
         return ConvergenceError("extended value iteration: a reward, a bound or a bias is not a finite number")
@@ -233,9 +195,9 @@ def extended_value_iteration(
     >>> round(plan.gain, 6), plan.bias.round(6).tolist()
     (0.5, [0.5, 0.0])
     """
-    plan, converged = _iterated(first_pair, region, reward, tolerance, limit, relaxation, bias)
+    plan, converged = _iterate_plan(first_pair, region, reward, tolerance, limit, relaxation, bias)
     if not converged:
-        raise not_converged(plan.span, limit, relaxation)
+        raise convergence_error(plan.span, limit, relaxation)
     return plan
 
 
@@ -249,37 +211,11 @@ def last_plan(
     relaxation: float = 1.0,
     bias: ArrayLike | None = None,
 ) -> Plan:
-    """As `extended_value_iteration`, but if the sweeps run out, the plan of the last one is returned.
-
-    Its span is then above the tolerance. Its gain is an upper bound all the same, as that of every sweep is, and may be
-    too large by as much as the span.
-
-    Parameters
-    ----------
-    first_pair, region, reward, tolerance, limit, relaxation, bias
-        As for `extended_value_iteration`.
-
-    Raises
-    ------
-    ConvergenceError
-        When a reward, a bound or a bias is not a finite number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> region = Region(
-    ...     first=np.array([0, 1, 2]), successor=np.array([1, 0]),
-    ...     lo=np.ones(2), hi=np.ones(2), rest=np.zeros(2), rest_sum=np.ones(2), radius=np.zeros(2),
-    ...     v_lo=np.zeros((2, 1)), v_hi=np.zeros((2, 1)),
-    ... )
-    >>> plan = last_plan([0, 1, 2], region, [1.0, 0.0], 1e-9, limit=3)  # going round, it never converges
-    >>> plan.gain, plan.span, plan.sweeps
-    (1.0, 1.0, 3)
-    """
-    return _iterated(first_pair, region, reward, tolerance, limit, relaxation, bias)[0]
+    """As `extended_value_iteration`, but if the sweeps run out, the plan of the last one is returned."""
+    return _iterate_plan(first_pair, region, reward, tolerance, limit, relaxation, bias)[0]
 
 
-def _iterated(
+def _iterate_plan(
     first_pair: ArrayLike,
     region: Region,
     reward: ArrayLike,
@@ -295,18 +231,20 @@ def _iterated(
     n_states, n_pairs = pairs.size - 1, int(pairs[-1])
     rewards = _vector(reward, "reward", np.float64, n_pairs)
     start = np.zeros(n_states) if bias is None else _vector(bias, "bias", np.float64, n_states)
-    limit = counted(limit, "limit", 1, error=ParameterError)
-    tolerance = real(tolerance, "tolerance", error=ParameterError)
-    relaxation = real(relaxation, "relaxation", error=ParameterError)
+    limit = check_count(limit, "limit", 1, error=ParameterError)
+    tolerance = check_float(tolerance, "tolerance", error=ParameterError)
+    relaxation = check_float(relaxation, "relaxation", error=ParameterError)
     if not tolerance >= 0:
         raise ParameterError(f"tolerance: got {tolerance}; it must be a number >= 0")
     if not 0 < relaxation <= 1:
         raise ParameterError(f"relaxation: got {relaxation}; it must lie in (0, 1]")
     _check_region(region, n_states, n_pairs)
-    own = copied(region._replace(nonzero=None))  # outcomes are in the rewards
+    pairs = pairs.view()
+    pairs.flags.writeable = False  # as an agent's is: the kernel is compiled once for both
+    own = copy_arrays(region._replace(nonzero=None))  # outcomes are in the rewards
     policy = np.zeros(n_states, dtype=np.int64)
     buffers = workspace(n_states, n_pairs)
-    ended, pause = PAUSED, sweeps_in_a_call(n_pairs)
+    ended, pause = PAUSED, sweeps_per_call(n_pairs)
     while ended == PAUSED:
         ended = iterate(None, pairs, own, rewards, tolerance, limit, relaxation, start, policy, buffers, pause)
     return _plan_in(buffers, policy, start, limit, relaxation), ended == CONVERGED
@@ -322,32 +260,12 @@ def plan_over_laws(
     bias: NDArray[np.float64],
     limit: int = SWEEP_LIMIT,
 ) -> tuple[Plan, LawWork]:
-    """Plan optimistically over the laws of known mechanics, with what the planner made of it on the way.
-
-    As with `last_plan`, the span of the plan may be above the tolerance if the limit was reached.
-
-    Parameters
-    ----------
-    first_pair : int array
-        Where the pairs of each state begin.
-    laws : LawArrays
-        The mechanics.
-    region : Region
-        Of the units; not changed.
-    theta : float array
-        Whose reward (-theta).v is maximised.
-    tolerance, relaxation : float
-        As for `extended_value_iteration`.
-    bias : float array
-        Where to start.
-    limit : int
-        Sweeps at most.
-    """
+    """Plan optimistically over the laws of known mechanics, with what the planner made of it on the way."""
     policy = np.zeros(first_pair.size - 1, dtype=np.int64)
     start, reward = bias.copy(), np.zeros(laws.rows.shape[0])
     buffers = workspace(first_pair.size - 1, int(first_pair[-1]), laws)
     _prepare_laws(laws, theta, region, buffers, reward)
-    pause = sweeps_in_a_call(laws.child.size)
+    pause = sweeps_per_call(laws.child.size)
     while (
         iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, start, policy, buffers, pause) == PAUSED
     ):
@@ -362,13 +280,13 @@ def _plan_in(
     """What the last sweep left, if it left numbers."""
     gain, span, sweeps = buffers.certificate[0].item()
     if not 0.0 <= span < np.inf:
-        raise not_converged(span, limit, relaxation)
+        raise convergence_error(span, limit, relaxation)
     return Plan(policy, gain, bias, span, sweeps)
 
 
 @kernel
 def _prepare_laws(laws, theta, region, work, reward):  # type: ignore[no-untyped-def]
-    bounds_and_rewards(laws, None, None, theta, region, work, reward)
+    prepare_rewards(laws, None, None, theta, region, work, reward)
 
 
 def _vector(x: ArrayLike, name: str, dtype: type, size: int | None = None) -> NDArray[Any]:
@@ -391,7 +309,7 @@ def _check_region(region: Region, n_states: int, n_pairs: int) -> None:
         raise ParameterError(f"region: got {type(region).__name__}; a Region is needed")
     first, successor, lo, hi, rest, rest_sum, radius = region[:7]
     sizes = {part.shape for part in (rest, rest_sum, radius)}
-    if first.shape != (n_pairs + 1,) or first[0] != 0 or np.any(np.diff(first) < 0) or sizes != {(n_pairs,)}:
+    if first.shape != (n_pairs + 1,) or first[0] != 0 or np.any(first[1:] < first[:-1]) or sizes != {(n_pairs,)}:
         raise ParameterError(f"region: its first, rest, rest_sum and radius are not for {n_pairs} pairs")
     listed = int(first[-1])
     if min(successor.size, lo.size, hi.size) < listed:

@@ -23,20 +23,22 @@ from typing import Final
 
 import numpy as np
 
-from equipoise._compile import inlined, kernel
+from equipoise._runtime.compiler import inlined, kernel
 from equipoise.planning.laws import evaluate, row_rewards, spread_bounds
-from equipoise.planning.sorting import put_in_order
+from equipoise.planning.order import put_in_order
 
 # How an iteration ended, or that it did not.
 GAVE_UP: Final = 0  # the sweeps ran out, or some number is not finite
 CONVERGED: Final = 1
 PAUSED: Final = 2  # as many sweeps as may be made in one call are made: call it again to go on
 
+_SWEEPS_UNDAMPED: Final = 1_000  # sweeps with known mechanics, which may be periodic, before they are damped
+_DAMPED_STEP: Final = 0.5
 _TIE = 1e-12
 _SLACK = 1e-9  # relative to the largest |u| and to the value: far more than rounding, or a chain of ties, can amount to
-_SHORT = 16
-_PAYS = 3  # one bound in so many must show that an action is not the best, or no more are worked out in the sweep
-_TRIALS = 32  # after so many
+_SHORT_LIST = 16
+_MIN_SUCCESS = 3  # one bound in so many must rule an action out, or no more are worked out in the sweep
+_FREE_TRIALS = 32  # after so many
 
 
 @inlined
@@ -58,7 +60,7 @@ def rank_states(u, work):
 def _sort_by_rank(begin, end, successor, lo, hi, rank):
     """Shell sort of a pair's listed successors by rank, in place; one plain insertion pass if short."""
     gap = 1
-    if end - begin > _SHORT:
+    if end - begin > _SHORT_LIST:
         while gap < (end - begin) // 9:
             gap = 3 * gap + 1
     while gap > 0:
@@ -82,10 +84,7 @@ def _sort_by_rank(begin, end, successor, lo, hi, rank):
 
 @inlined
 def _from_below(begin, end, successor, lo, u, rank):
-    """What the lower bounds give, and the mass that they leave; says too whether the successors are in order of rank.
-
-    They mostly are, so that one look is enough.
-    """
+    """What the lower bounds give, and the mass that they leave, and whether the successors are in order of rank."""
     value = 0.0
     free = 1.0
     before = np.int64(-1)
@@ -102,10 +101,7 @@ def _from_below(begin, end, successor, lo, u, rank):
 
 @inlined
 def _bound(begin, end, successor, lo, rest_sum, u, highest):
-    """What the maximum over a box is at most, without putting anything in order; `highest` is at least 0 and all of u.
-
-    What the lower bounds leave goes to the best state of all, as far as `rest_sum` goes, and then to the best listed.
-    """
+    """An upper bound on the maximum over a box, found without sorting; `highest` is at least 0 and all of u."""
     value = 0.0
     free = 1.0
     largest = 0.0
@@ -160,10 +156,7 @@ def _over_box(begin, end, successor, lo, hi, rest, rest_sum, u, order, rank, pre
 
 @inlined
 def _over_ball(begin, end, successor, centre, radius, u, order):
-    """Half the radius more for the best state, taken from the worst (Jaksch et al. 2010, figure 2).
-
-    What the centre lacks to one comes on top: with p = centre + more - less, more exceeds less by that.
-    """
+    """Half the radius more for the best state, taken from the worst (Jaksch et al. 2010, figure 2)."""
     best = order[0]
     value = 0.0
     excess = -1.0
@@ -236,12 +229,7 @@ def _sweep_laws(laws, first_pair, region, reward, u, policy, work):
 
 @inlined
 def sweep_states(first_pair, region, reward, u, policy, work, risen, begin, end):
-    """A sweep over some states of a table, which are ranked: pairs that cannot be the best of theirs are passed over.
-
-    `ceiling[pair] + risen` bounds the value of a pair from above, see `iterate`. The action that was best in the sweep
-    before is looked at first, and others only if their bound reaches it, less what rounding may do to either. Where it
-    does, a bound at the present u is tried before the value itself, as long as such bounds show enough.
-    """
+    """A sweep over some states of a table, which are ranked."""
     ceiling = work.ceiling
     tried = 0
     shown = 0
@@ -263,7 +251,7 @@ def sweep_states(first_pair, region, reward, u, policy, work, risen, begin, end)
                 if ceiling[place] + risen < floor:
                     continue
                 value = np.inf
-                if _PAYS * shown + _TRIALS >= tried:
+                if _MIN_SUCCESS * shown + _FREE_TRIALS >= tried:
                     value = reward[place] + _inner_bound(pair, region, u, highest)
                     tried += 1
                     shown += value < floor
@@ -300,11 +288,7 @@ def _first_sweep(first_pair, reward, policy, work):
 
 @inlined
 def sweep(laws, first_pair, region, reward, u, policy, work, risen):
-    """One application of the optimistic Bellman operator, with the greedy policy; `policy` holds some policy before.
-
-    `laws` are the `LawArrays` of known mechanics, or None for a table; numba compiles one of the two. Where nothing is
-    known of the pairs' ceilings, `risen` is infinite.
-    """
+    """One application of the optimistic Bellman operator, with the greedy policy; `policy` holds some policy before."""
     if laws is None:
         rank_states(u, work)
         sweep_states(first_pair, region, reward, u, policy, work, risen, 0, u.shape[0])
@@ -337,21 +321,15 @@ def _begin(laws, first_pair, region, reward, u, policy, work):
     sweep(laws, first_pair, region, reward, u, policy, work, 0.0)
 
 
+@inlined
+def step_length(laws, relaxation, count):
+    """The relaxation of a sweep: the paper's is damped over known mechanics that have not converged after so many."""
+    return _DAMPED_STEP if laws is not None and relaxation == 1.0 and count > _SWEEPS_UNDAMPED else relaxation
+
+
 @kernel
 def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, policy, work, pause):
-    """Value iteration from `u` until the span of the last difference is at most `tolerance`.
-
-    `u` is left at the penultimate record, whose smallest entry is made zero at every sweep. `work.certificate`
-    receives the gain (the largest entry of the last difference), the span, and the number of sweeps;
-    the return value says whether the tolerance was reached. After `pause` sweeps it returns `PAUSED`, with what it
-    needs to go on in `u`, `policy` and `work`: called again with all arguments as they are, it goes on.
-
-    With `relaxation` below one the step is u + relaxation (Tu - u), which also converges on periodic
-    models; what is certified, the difference Tu - u, is the same.
-
-    The value of a pair rises from one sweep to the next by at most as much as u does anywhere. So what it was when it
-    was last worked out, and the sum of these rises since, bound it; most actions are worked out once or twice a plan.
-    """
+    """Value iteration from `u` until the span of the last difference is at most `tolerance`."""
     n_states = u.shape[0]
     u_next = work.u_next
     certificate = work.certificate[0]
@@ -362,7 +340,7 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
     progress.risen = 0.0
     for count in range(done + 1, limit + 1):
         if progress.swept != 0:
-            progress.swept = 0  # this one was made already, see `sharing`
+            progress.swept = 0  # this one was made already, see `parallel`
         elif count == 1:
             _begin(laws, first_pair, region, reward, u, policy, work)
         else:
@@ -383,12 +361,13 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
         if count == limit:
             return GAVE_UP
         base = np.inf
+        length = step_length(laws, relaxation, count)
         for s in range(n_states):
-            u[s] += relaxation * (u_next[s] - u[s])
+            u[s] += length * (u_next[s] - u[s])
             base = min(base, u[s])
         for s in range(n_states):
             u[s] -= base
-        risen += relaxation * largest - base
+        risen += length * largest - base
         if count - done == pause:
             progress.sweeps = count
             progress.risen = risen
@@ -397,11 +376,8 @@ def iterate(laws, first_pair, region, reward, tolerance, limit, relaxation, u, p
 
 
 @inlined
-def bounds_and_rewards(laws, told, nonzero, theta, region, work, out):
-    """What a plan needs of a region besides itself: the optimistic reward of each pair, or each row of outcomes.
-
-    Without known mechanics, means are `told`, or those outcomes are listed that were `nonzero`, or neither.
-    """
+def prepare_rewards(laws, told, nonzero, theta, region, work, out):
+    """What a plan needs beyond a region: the optimistic reward of each pair, or each row of outcomes."""
     if laws is None:
         if told is not None:
             told_rewards(theta, told, out)

@@ -6,7 +6,7 @@ With u the value of states and r(row) the optimistic reward of a row of outcomes
     x(node) = max { sum over values w of q(w) x(child w) : q in the region of the node's law },
 
 children before parents, once for every part of the graph however many pairs it belongs to. A node maximises over the
-law for reward and next value jointly. Nested nodes may choose the law of an inner one anew for every value of an outer
+law for reward and next value jointly. Nested nodes may choose the law of an inner one again for every value of an outer
 one, which only enlarges the set of models looked at.
 
 The maximum over a box starts from the lower bounds and gives what is left to the best values first; the values never
@@ -23,24 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import inlined, kernel
+from equipoise._runtime.compiler import inlined, kernel
 from equipoise.models.laws.laws import LawArrays
 
 
 class LawWork(NamedTuple):
-    """Buffers of the planner for the laws of a space.
-
-    Attributes
-    ----------
-    value : float array
-        Of every leaf and every node.
-    order : int array
-        The children of each node, by decreasing value, as their numbers within it.
-    lo, hi : float arrays
-        Bounds on the probability of each value of each law.
-    unseen : bool array
-        Whether it was never seen, and shares the bound on all of those.
-    """
+    """Buffers of the planner for the laws of a space."""
 
     value: NDArray[np.float64]
     order: NDArray[np.int64]

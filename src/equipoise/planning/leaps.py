@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from equipoise._compile import inlined, kernel
-from equipoise.planning.kernels import CONVERGED, GAVE_UP, PAUSED, sweep
+from equipoise._runtime.compiler import inlined, kernel
+from equipoise.planning.kernels import CONVERGED, GAVE_UP, PAUSED, step_length, sweep
 
 _EVERY = 8  # sweeps between two leaps: what is not in the direction dies out meanwhile
 _GROWTH = 1e-3  # by so much, relative, the span may be larger after a leap: rounding, and what has not died out yet
@@ -64,7 +64,7 @@ def iterate_with_leaps(laws, first_pair, region, reward, tolerance, limit, relax
         else:
             for s in range(u.shape[0]):
                 work.u_next[s] -= u[s]
-            _add(relaxation, work.u_next, u)
+            _add(step_length(laws, relaxation, count), work.u_next, u)
         if count - done == pause and count < limit:
             progress.sweeps = count
             progress.since = since

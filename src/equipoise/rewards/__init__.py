@@ -5,7 +5,7 @@
 | `Linear` | weights.w | any | yes, beta = 0 |
 | `Quadratic` | 1 - the squared distance to a target, halved | 2 | yes |
 | `TargetSquared` | 1 - the mean squared shortfall from KPIs | 2 | yes |
-| `TargetDistance` | 1 - the distance to the vectors that meet the KPIs | 1, 2, inf | no |
+| `TargetDistance` | 1 - the distance to the vectors that meet the KPIs, or to any convex set | any | no |
 | `Balance` | 1 - half the l1 distance to a target | 2 | no |
 | `BottomSum` | the sum of the kappa smallest outcomes | inf | no |
 | `GeneralisedGini` | a weighted sum of the outcomes in ascending order | inf | no |
@@ -19,38 +19,28 @@
 | `Affine` | any of these, of an affine image of the outcomes | the inner one's | as that |
 | `Sum` | a sum of these with positive weights | theirs, or 2 | if all are |
 | `Minimum` | the least of several | theirs, or 2 | no |
-| `Shortfall` | minus what one of them lacks to a level | that one's | if smoothed |
+| `Shortfall` | minus the shortfall of one of them from a level | that one's | if smoothed |
 | `Constrained` | one of them, less a price for violated constraints | as `Sum` | if all are, smoothed |
 | `Within` | one of them on a box, with its tangents beyond | that one's | as that |
 
-`Constraint`, and its makers `at_least` and `at_most`, say what `Constrained` has to meet.
-`Goals` makes one of them from goals for averages and for shares, such as the share of patients that are seen in time.
+`Constraint`, and its makers `at_least` and `at_most`, are for `Constrained`. `Goals` makes a reward from goals for
+averages and for shares, such as the share of patients that are seen in time.
 """
 
-from equipoise.rewards.affine import Affine
-from equipoise.rewards.balance import Balance
 from equipoise.rewards.base import Reward
-from equipoise.rewards.bottom_sum import BottomSum
-from equipoise.rewards.constrained import Constrained, exact_price
-from equipoise.rewards.constraint import Constraint, at_least, at_most
-from equipoise.rewards.cross_entropy import CrossEntropy
+from equipoise.rewards.combinations import Minimum, Sum
+from equipoise.rewards.constrained import Constrained, Constraint, at_least, at_most, exact_price
 from equipoise.rewards.custom import Custom
-from equipoise.rewards.entropy import Entropy
-from equipoise.rewards.expressions.converting import from_cvxpy
-from equipoise.rewards.expressions.expression import Expression
-from equipoise.rewards.generalised_gini import GeneralisedGini
+from equipoise.rewards.distance import Balance, TargetDistance
+from equipoise.rewards.entropy import Entropy, RelativeEntropy
+from equipoise.rewards.expression.conversion import from_cvxpy
+from equipoise.rewards.expression.reward import Expression
 from equipoise.rewards.goals import Goals
-from equipoise.rewards.knapsack import Knapsack
-from equipoise.rewards.linear import Linear
-from equipoise.rewards.minimum import Minimum
-from equipoise.rewards.proportional_fairness import ProportionalFairness
-from equipoise.rewards.quadratic import Quadratic
-from equipoise.rewards.relative_entropy import RelativeEntropy
-from equipoise.rewards.shortfall import Shortfall
-from equipoise.rewards.sum import Sum
-from equipoise.rewards.target_distance import TargetDistance
-from equipoise.rewards.target_squared import TargetSquared
-from equipoise.rewards.within import Within
+from equipoise.rewards.images import Affine, Within
+from equipoise.rewards.ordered import BottomSum, GeneralisedGini
+from equipoise.rewards.penalties import Knapsack, Shortfall
+from equipoise.rewards.separable import CrossEntropy, Linear, ProportionalFairness, Quadratic, TargetSquared
+from equipoise.rewards.target_sets import TargetBall, TargetBox, TargetHull, TargetPolytope, TargetSet
 
 __all__ = [
     "Affine",
@@ -73,7 +63,12 @@ __all__ = [
     "Reward",
     "Shortfall",
     "Sum",
+    "TargetBall",
+    "TargetBox",
     "TargetDistance",
+    "TargetHull",
+    "TargetPolytope",
+    "TargetSet",
     "TargetSquared",
     "Within",
     "at_least",

@@ -1,4 +1,4 @@
-"""Whether a reward is what it declares, as far as samples tell; for `Custom`, and for `equipoise.testing.check_reward`.
+"""Checks of a reward against its declarations at sample points; for `Custom` and `equipoise.testing.check_reward`.
 
 On points of [0,1]^K, some inside, some on faces, some vertices, some close to one another: values and
 gradients are finite; g(midpoint) is at least the mean of the ends; g(u) <= g(w) + grad(w).(u - w) for every
@@ -18,9 +18,8 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
-from equipoise._compile import ENTRY_SIGNATURE, Entry, invoke
+from equipoise._runtime.compiler import ENTRY_SIGNATURE, Entry, invoke
 from equipoise._types import Vector
 from equipoise.rewards.base import Reward, RewardKernels, Vertices
 from equipoise.rewards.norms import NORMS, dual, ones
@@ -43,7 +42,7 @@ class Samples(NamedTuple):
     gradients: Vector
 
 
-def sampled(reward: Reward, samples: int, seed: int) -> Samples:
+def sample_points(reward: Reward, samples: int, seed: int) -> Samples:
     """Evaluate a reward at `samples` points or a few more."""
     w = box_points(np.random.default_rng(seed), samples, reward.n_outcomes)
     return Samples(w, np.array([reward.value(x) for x in w]), np.array([reward.gradient(x) for x in w]))
@@ -55,7 +54,7 @@ def finite_part(points: Samples) -> Samples:
     return Samples(points.w[keep], points.values[keep], points.gradients[keep])
 
 
-def sampled_thetas(reward: Reward, points: Samples, seed: int) -> Vector:
+def sample_thetas(reward: Reward, points: Samples, seed: int) -> Vector:
     """Minus the sampled gradients, and as many theta within twice the dual ball."""
     rng = np.random.default_rng([seed, 1])
     ball = _dual_ball(rng, len(points.w), reward.n_outcomes, reward.norm, reward.lipschitz)
@@ -198,6 +197,8 @@ def outside_the_simplex(vertices: Vertices | None, points: Samples, slack: float
     """If a simplex is declared: every supergradient is base + sum_j lambda_j scale_j e_{coordinate_j}."""
     if vertices is None:
         return None
+    from scipy.optimize import nnls  # takes long to import
+
     base, coordinate, scale = vertices
     size = max(1.0, float(np.abs(scale).max()))
     columns = np.zeros((base.size + 1, scale.size))
@@ -227,19 +228,7 @@ def not_a_function(reward: Reward, points: Samples, thetas: Vector) -> str | Non
 
 
 def guarded_call(kernel: Entry, x: Vector, params: Vector, size: int, start: float) -> tuple[Vector, str]:
-    """Call a kernel on vectors with marked places around them; its output, and a word if it wrote elsewhere.
-
-    Parameters
-    ----------
-    kernel : Entry
-        One of a reward's.
-    x, params : numpy.ndarray
-        What it is called on.
-    size : int
-        How many numbers it should write.
-    start : float
-        What its output holds before the call.
-    """
+    """Call a kernel on vectors with marked places around them; its output, and a word if it wrote elsewhere."""
     (x_wide, x_inner), (params_wide, params_inner) = _padded(x), _padded(params)
     out_wide, out = _padded(np.full(size, start))
     invoke(kernel.address, _TIME, x_inner, params_inner, out)
@@ -269,10 +258,7 @@ def _calls(reward: Reward, w: Vector, thetas: Vector) -> Iterator[tuple[str, Ent
 
 
 def box_points(rng: np.random.Generator, samples: int, size: int) -> Vector:
-    """Draw a quarter inside, a quarter on faces or with ties, a quarter of vertices, and close neighbours of some.
-
-    Every second neighbour differs in one coordinate only: in norm 1, that is where a gradient turns fastest.
-    """
+    """Draw a quarter inside, a quarter on faces or with ties, a quarter of vertices, and close neighbours of some."""
     shape = (-(-samples // 4), size)
     inside = rng.random(shape)
     faces = rng.random(shape)
@@ -309,9 +295,5 @@ def _worst(excess: Vector) -> tuple[int, int]:
 
 
 def show(x: Vector) -> str:
-    """A vector as a short text.
-
-    >>> show(np.array([0.5, 1 / 3]))
-    '[0.5, 0.333333]'
-    """
+    """A vector as a short text."""
     return "[" + ", ".join(f"{entry:.6g}" for entry in x.tolist()) + "]"

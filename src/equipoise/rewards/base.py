@@ -1,4 +1,4 @@
-"""What a reward is: a concave g on [0,1]^K with its supergradient, its conjugate and its constants.
+"""The base of rewards: a concave g on [0,1]^K with its supergradient, its conjugate and its constants.
 
 Notation (section 2 of the paper). g is L-Lipschitz with respect to a norm, and its Fenchel dual is
 
@@ -11,8 +11,7 @@ A reward is three compiled entries, ``value``, ``gradient`` and ``conjugate_argm
 ``(t, n, x, params, out)``, and a vector of parameters that they read. The loops call these entries; the
 methods of the class call the same ones, so there is one piece of code for each formula.
 
-A reward of your own. For one program, `Custom` takes plain functions. For a family with parameters, write one file,
-inside or outside of this package:
+To define a reward for one program, pass plain functions to `Custom`. For a family with parameters, write one file:
 
     from equipoise.rewards.base import Reward, RewardKernels, checked_vector, entry
 
@@ -30,13 +29,9 @@ inside or outside of this package:
         norm, smoothness, piecewise_linear = 1.0, 0.0, True
 
         def __init__(self, weights):
-            self.params = checked_vector(weights, "weights")
+            self.weights = self.params = checked_vector(weights, "weights")  # every argument is an attribute
             self.n_outcomes = self.params.size
             self.lipschitz = float(abs(self.params).max())
-
-        @property
-        def weights(self):  # every argument of the constructor is an attribute
-            return self.params
 
         @property
         def kernels(self):
@@ -45,9 +40,8 @@ inside or outside of this package:
         def concave_expression(self, w):
             return self.params @ w
 
-Its entries are compiled on first use and kept on disk, like those of the package. numba looks at the entry's own file
-for changes: a helper that an entry calls should stand in the same file. Then
-`equipoise.testing.check_reward(Weighted([1.0, 2.0]))` tells whether all that is declared holds.
+Its entries are compiled on first use and cached on disk. numba looks at the entry's own file for changes, so helpers of
+an entry belong in the same file. `equipoise.testing.check_reward(Weighted([1.0, 2.0]))` checks what is declared.
 """
 
 from __future__ import annotations
@@ -59,16 +53,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise._compile import Entry, entry, invoke
-from equipoise._component import Component
-from equipoise._numbers import real
+from equipoise._checks import check_float, check_int
+from equipoise._runtime.compiler import Entry, entry, invoke
+from equipoise._spec import Component
 from equipoise._types import Vector
 from equipoise.errors import RewardError
 
 if TYPE_CHECKING:
     import cvxpy
-
-    from equipoise.rewards.affine import Affine
 
 __all__ = [
     "FOREVER",
@@ -76,7 +68,10 @@ __all__ = [
     "RewardKernels",
     "Vertices",
     "checked_box",
+    "checked_count",
+    "checked_distribution",
     "checked_number",
+    "checked_smoothing",
     "checked_unit_vector",
     "checked_vector",
     "entry",
@@ -84,15 +79,12 @@ __all__ = [
 ]
 
 _FINGERPRINT_POINTS = 4
-_FINGERPRINT_TIME = 1000  # at which a reward that changes with time is looked at
+_FINGERPRINT_TIME = 1000  # at which a reward that changes with time is evaluated
 _GOLDEN = 0.6180339887498949  # multiples of it, without their whole part, spread evenly over [0, 1]
 
 
 class RewardKernels(NamedTuple):
-    """The compiled entries of a reward; `value` writes one number, `gradient` and `conjugate_argmax` K.
-
-    A reward that changes with time also has an entry that writes its Lipschitz constant at time t.
-    """
+    """The compiled entries of a reward; `value` writes one number, `gradient` and `conjugate_argmax` K."""
 
     value: Entry
     gradient: Entry
@@ -101,11 +93,7 @@ class RewardKernels(NamedTuple):
 
 
 class Vertices(NamedTuple):
-    """Where all supergradients of a reward lie: base + sum_j lambda_j scale_j e_{coordinate_j}.
-
-    The weights lambda are a point of the simplex; a vertex of scale zero is slack. Entropic mirror maps
-    (multiplicative weights) work on these weights.
-    """
+    """A simplex that holds all supergradients of a reward: base + sum_j lambda_j scale_j e_{coordinate_j}."""
 
     base: Vector
     coordinate: NDArray[np.int64]
@@ -126,7 +114,7 @@ class Reward(Component, abc.ABC):
     smoothness : float or None
         beta, or None when g is not smooth.
     params : numpy.ndarray
-        What the kernels read.
+        The numbers that the kernels read.
     piecewise_linear : bool
         Whether the offline program is a linear one.
     vertices : Vertices or None
@@ -179,7 +167,7 @@ class Reward(Component, abc.ABC):
 
     @property
     def objective(self) -> Reward:
-        """What values and regrets are told in: the reward itself; without its penalty, if it has constraints."""
+        """The reward in which values and regrets are reported: itself, or without its penalty if it has constraints."""
         return self
 
     def value(self, w: ArrayLike) -> float:
@@ -224,23 +212,54 @@ class Reward(Component, abc.ABC):
         w = self.conjugate_argmax(theta)
         return self.value(w) + float(theta @ w)
 
-    def conjugate_bound(self, theta: ArrayLike) -> float:
+    def conjugate_bound(self, theta: ArrayLike, *near: ArrayLike) -> float:
         """An upper bound on g*(theta); g*(theta) itself if the conjugate is exact.
 
-        Where the maximiser w is found by iteration, a supergradient q there gives, for all points of the box,
-        g(x) + theta.x <= g(w) - q.w + (q + theta).x.
+        If the maximiser is found by iteration, `conjugate` may be slightly too small. This bound is made of tangents
+        instead and is never too small: with a supergradient q at any w, g(x) + theta.x is at most
+        g(w) - q.w + (q + theta).x for all points x of the box. It is close if g is smooth and theta is minus the
+        gradient at one of `near`, or if the iteration converges; and if g has few kinks.
 
         Parameters
         ----------
         theta : array-like
             K numbers.
+        *near : array-like
+            Points of the box at which to try tangents, such as the outcomes that theta was computed from.
+
+        Examples
+        --------
+        >>> from equipoise.rewards import Linear, Minimum
+        >>> g = Minimum([Linear([1.0, 0.0]), Linear([0.0, 1.0])])
+        >>> g.exact_conjugate, round(g.conjugate_bound([-0.25, -0.5]), 9)
+        (False, 0.25)
         """
         theta = self._vector(theta, "theta")
         if self.exact_conjugate:
             return self.conjugate(theta)
-        w = self.conjugate_argmax(theta)
-        slope = self.gradient(w)
-        return self.value(w) - float(slope @ w) + float(np.maximum(0.0, slope + theta).sum())
+        from equipoise.rewards.conjugate import tangent_bound
+
+        return tangent_bound(self, theta, [self._vector(w, "near") for w in near])
+
+    def tangents(self, w: ArrayLike) -> list[tuple[float, Vector]]:
+        """Affine functions that are never below g and touch it at or near w: heights at 0, and slopes.
+
+        By default the one of `gradient`. A reward made of others has those of its parts: at a kink, all sides of it.
+
+        Parameters
+        ----------
+        w : array-like
+            A point of [0,1]^K.
+
+        Examples
+        --------
+        >>> from equipoise.rewards import Linear, Minimum
+        >>> [(height, slope.tolist()) for height, slope in Minimum([Linear([1.0]), Linear([0.5])]).tangents([0.0])]
+        [(0.0, [1.0]), (0.0, [0.5])]
+        """
+        point = self._vector(w, "w")
+        slope = self.gradient(point)
+        return [(self.value(point) - float(slope @ point), slope)]
 
     def lipschitz_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
         """A Lipschitz constant of g on another box than [0,1]^K; None if its formula holds on that alone.
@@ -253,7 +272,7 @@ class Reward(Component, abc.ABC):
         return None
 
     def smoothness_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
-        """What `smoothness` is on a box where g is defined; by default that of all of [0,1]^K.
+        """The value of `smoothness` on a box where g is defined; by default that on all of [0,1]^K.
 
         Parameters
         ----------
@@ -262,20 +281,20 @@ class Reward(Component, abc.ABC):
         """
         return self.smoothness
 
-    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Affine:
-        """The same reward of an affine image of the outcomes: g(A w + b).
+    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Reward:
+        """The same reward of an affine image of the outcomes: g(A w + b), an `Affine`.
 
-        Its outcomes are then those that A takes. With it a goal may be for a sum, a difference or a share: that at
-        least z of all patients are seen in time is in_time - z seen >= 0.
+        Use it for goals on a sum, a difference or a share: at least the share z of all patients are seen in time if
+        in_time - z seen >= 0.
 
         Parameters
         ----------
         matrix : array_like
-            A: a row for each outcome of this reward, a column for each of the world's.
+            A: a row for each outcome of this reward, a column for each of the model's.
         offset : array_like, optional
             b; by default zero. All of [0,1]^K must be mapped into [0,1]^M, unless this reward is defined elsewhere
-            too (`lipschitz_on`). A reward in units of its own may have a large Lipschitz constant, and so a threshold
-            that never ends an episode: give the agent one of the size of the gradients that occur.
+            too (`lipschitz_on`). If the Lipschitz constant becomes large, the default threshold never ends an episode:
+            give the agent a threshold of the size of the gradients that occur.
 
         Raises
         ------
@@ -284,15 +303,15 @@ class Reward(Component, abc.ABC):
 
         Examples
         --------
-        Half of all patients seen in time, where 0.25 are seen on average: 0.5 + (in_time - 0.5 seen) / 0.25 is to reach
-        0.5, and is the share itself if that many are seen.
+        Half of all patients seen in time, if 0.25 are seen on average: 0.5 + (in_time - 0.5 seen) / 0.25 should be at
+        least 0.5, and equals the share if that many are seen.
 
         >>> from equipoise.rewards import TargetSquared
         >>> g = TargetSquared([0.5]).of([[-2.0, 4.0]], [0.5])
         >>> g.value([0.25, 0.125]), g.value([0.25, 0.0625]), g.image([0.25, 0.0625]).tolist()
         (1.0, 0.9375, [0.25])
         """
-        from equipoise.rewards.affine import Affine
+        from equipoise.rewards.images import Affine
 
         return Affine(self, matrix, offset)
 
@@ -300,13 +319,12 @@ class Reward(Component, abc.ABC):
         """The same reward on a box that is known to hold the average outcomes, with the Lipschitz constant there.
 
         A reward that is steep in a corner of [0,1]^K which never occurs has a large L, and so a default threshold that
-        never ends an episode. What comes back is the same on the box, concave everywhere, and beyond the box no
-        steeper than within it (see `Within`): averages that leave it early on are judged by tangents.
+        never ends an episode. The result is equal to it on the box, concave everywhere, and beyond the box no steeper
+        than within it (see `Within`).
 
-        A reward that is a sum of functions of one outcome each is taken at its sharp constant on the box; one that is
-        made of others has its parts taken. Any other comes back as it is: `BottomSum`, `GeneralisedGini`, `Knapsack`
-        and the Euclidean distance are steepest nearly everywhere, and of a `Custom` one nothing is known but what it
-        says.
+        A sum of functions of one outcome each gets its sharp constant on the box; a reward made of others passes the
+        box to its parts. Any other reward is returned unchanged: `BottomSum`, `GeneralisedGini`, `Knapsack` and the
+        Euclidean distance are steepest nearly everywhere, and nothing more is known of a `Custom` one.
 
         Parameters
         ----------
@@ -316,7 +334,7 @@ class Reward(Component, abc.ABC):
         Raises
         ------
         RewardError
-            Naming the entry that will not do.
+            Naming the invalid entry.
 
         Examples
         --------
@@ -328,21 +346,21 @@ class Reward(Component, abc.ABC):
         low, high = checked_box(low, high, self.n_outcomes)
         if not self.separable:
             return self
-        from equipoise.rewards.within import Within
+        from equipoise.rewards.images import Within
 
         return Within(self, low, high)
 
     def fingerprint(self) -> list[float]:
-        """Numbers that tell this reward from others: its constants, and g and a supergradient at a few fixed points.
+        """Numbers that identify this reward: its constants, and g and a supergradient at a few fixed points.
 
-        A saved agent keeps them, so that one with a `Custom` reward is not loaded with another. Compare with a
-        tolerance (a relative 1e-9 is good): on another machine a logarithm may differ in its last bit.
+        A saved agent holds them, so that it is not loaded with another `Custom` reward. Compare with a relative
+        tolerance such as 1e-9: on another machine a logarithm may differ in its last bit.
 
         Returns
         -------
         list of float
             K, the norm, L, beta (-1 if not smooth), then g and its supergradient at four points inside the box, the
-            same for every reward of K outcomes. A reward that changes with time is the one in force at time 1000.
+            same for every reward of K outcomes. A reward that changes with time is evaluated at time 1000.
 
         Examples
         --------
@@ -359,10 +377,10 @@ class Reward(Component, abc.ABC):
         return [float(number) for number in numbers]
 
     def failure(self) -> RewardError | None:
-        """What went wrong inside a kernel, where it could not be raised; None if nothing is known.
+        """The error that occurred inside a kernel, where it could not be raised; None if none is known.
 
-        A loop only sees that theta is not finite. An agent that comes back with that asks here for the reason: the
-        function of a `Custom` reward that raised, its exception and the point.
+        A loop only sees that theta is not finite. The agent then gets the reason here: the function of a `Custom`
+        reward that raised, its exception and the point.
         """
         return None
 
@@ -376,15 +394,11 @@ class Reward(Component, abc.ABC):
 
 
 FOREVER: Final = 2**62
-"""The time shown to kernels when there is none: a reward that changes with time is its limit then."""
+"""The time given to kernels when there is none: a reward that changes with time is at its limit then."""
 
 
 def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
-    """A finite, contiguous float64 vector of the given length, or an error that names it.
-
-    >>> checked_vector([1, 2], "target", 2)
-    array([1., 2.])
-    """
+    """A finite, contiguous float64 vector of the given length, or an error that names it."""
     try:
         vector = np.array(x, dtype=np.float64, order="C", ndmin=1)
     except (TypeError, ValueError, OverflowError) as error:
@@ -400,11 +414,7 @@ def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
 
 
 def checked_box(low: ArrayLike, high: ArrayLike, size: int) -> tuple[Vector, Vector]:
-    """The corners of a box, or an error that names the entry.
-
-    >>> checked_box([0.0, 0.5], [1.0, 0.75], 2)
-    (array([0. , 0.5]), array([1.  , 0.75]))
-    """
+    """The corners of a box, or an error that names the entry."""
     corners = checked_vector(low, "low", size), checked_vector(high, "high", size)
     wrong = np.flatnonzero(corners[0] > corners[1])
     if wrong.size:
@@ -414,11 +424,7 @@ def checked_box(low: ArrayLike, high: ArrayLike, size: int) -> tuple[Vector, Vec
 
 
 def read_only(x: Vector) -> Vector:
-    """A view of a vector through which it cannot be changed.
-
-    >>> read_only(np.zeros(2)).flags.writeable
-    False
-    """
+    """A view of a vector through which it cannot be changed."""
     view = x.view()
     view.flags.writeable = False
     return view
@@ -435,7 +441,29 @@ def checked_unit_vector(x: ArrayLike, name: str, size: int | None = None) -> Vec
 
 def checked_number(x: float, name: str, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number strictly between two limits, or an error that names it."""
-    number = real(x, name, error=RewardError)
+    number = check_float(x, name, error=RewardError)
     if not (low < number < high):
         raise RewardError(f"{name}: got {number}; it must lie strictly between {low} and {high}")
     return number
+
+
+def checked_count(x: int, name: str, low: int, high: int | None = None) -> int:
+    """A whole number between two limits, both allowed."""
+    return check_int(x, name, low, 10**9 if high is None else high, error=RewardError)
+
+
+def checked_smoothing(mu: float, name: str = "mu") -> float:
+    """A number with 0 < mu <= 1."""
+    number = checked_number(mu, name)
+    if not 0.0 < number <= 1.0:
+        raise RewardError(f"{name}: got {number}; it must be above 0 and at most 1")
+    return number
+
+
+def checked_distribution(x: ArrayLike, name: str) -> Vector:
+    """A vector of probabilities that sum to 1, up to 1e-9."""
+    vector = checked_unit_vector(x, name)
+    total = float(vector.sum())
+    if abs(total - 1.0) > 1e-9:
+        raise RewardError(f"{name}: the entries sum to {total!r}; a distribution, which sums to 1, is needed")
+    return vector

@@ -1,57 +1,229 @@
-r"""max g(w) subject to h_j(w) >= level_j: a reward with constraints, as an agent works on it and as `solve` solves it.
+r"""Maximise g(w) subject to h_j(w) >= level_j, for an agent and for `solve`.
+
+A `Constraint` is h(w) >= level with a concave h, so the w that meet it form a convex set. Any reward serves as h:
+`Linear` for a service level or a cost, `BottomSum` for a floor on every outcome, `TargetDistance` for several targets,
+`Entropy` for diversity, and `reward.of(matrix)` for sums, differences and shares.
 
 An agent maximises a concave function and knows no constraints. It is given the penalised reward
 
     g(w) - sum_j price_j phi(level_j - h_j(w)),
 
 phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all
-h_j are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and has no use for the
-prices.
+h_j are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and ignores the prices.
 
-Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every average
-w that the world allows has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If
-what the agent reached is w, and opt less the penalised reward of w is rho, then
+Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every long-run
+average w has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If the agent reached
+w, and opt less the penalised reward of w is rho, then
 
     opt - g(w) <= rho      and      sum_j price_j phi(s_j) - lambda_j s_j <= rho.
 
 So with every price above its multiplier the violations vanish with rho, at the rate 1 / (price_j - lambda_j) without
-smoothing: the penalty is exact. With smoothing, the constraint j is violated by no more than the largest s with
+smoothing: the penalty is exact. With smoothing, constraint j is violated by at most the largest s with
 
     price_j phi(s) - lambda_j s  <=  rho + sum over i != j of mu lambda_i^2 / (2 price_i)
 
-(each other term is at least minus what is written here): `violation_at_most`. For one constraint and rho = 0 that is
+(each other term is at least minus the one written here): `violation_at_most`. For one constraint and rho = 0 that is
 2 mu lambda / price.
 
-How to have a price above the multipliers without the model. If some policy meets every constraint with `slack` to
-spare, then slack sum_j lambda_j <= opt - g(that policy) <= L ||1_K||: `exact_price`. With a model at hand `solve` gives
-the multipliers; twice the largest is a good price. A price that is higher than necessary makes L and beta larger, and
-so learning slower; it never makes the answer wrong.
+The average of a finite run may exceed long-run averages, by chance and by its initial state: then
+g(w) <= opt + sum_j lambda_j s_j + surplus. With probability 1 - delta the surplus is at most
+``Benchmark.surplus_at_most(steps, delta)``, at all times together, and it is added to rho. For any w in the box,
+g(w) <= opt + L ||1_K||, so sum_j price_j phi(s_j) <= rho + L ||1_K|| whatever the multipliers are.
 
-A certificate of an agent (`Certificate`) bounds the optimum of the penalised reward, which is at least opt: what is
-lost of g is at most what it says, and what is violated at most is `violation_at_most` of that.
+`MixtureUCRL2` needs no price: it raises its own where its plans violate a constraint that can be met. For other agents
+the default price is ten times the largest difference of g over that of h_j, as bounded by their Lipschitz constants.
+That is above the multiplier if some policy has a tenth of the largest difference of h_j to spare.
+
+A price above the multipliers, without the model: if some policy meets every constraint with `slack` to spare, then
+slack sum_j lambda_j <= opt - g(that policy) <= L ||1_K||: `exact_price`. With a model, twice the largest multiplier of
+`solve` is a good price. A price that is higher than necessary makes L and beta larger, and so learning slower; the
+answer stays right.
+
+The certificate of an agent (`Certificate`) bounds the optimum of the penalised reward, which is at least opt: the
+regret in g is at most what it states, and the violations at most `violation_at_most` of that and of the surplus.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equipoise._checks import check_int, suggest
+from equipoise._spec import Component
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards._composed import fixed_reward
+from equipoise.models.model import Model
+from equipoise.models.space import Space
 from equipoise.rewards.base import Reward, RewardKernels, checked_number, read_only
-from equipoise.rewards.constraint import Constraint
+from equipoise.rewards.combinations import Sum
+from equipoise.rewards.composed import fixed_reward
 from equipoise.rewards.norms import ones
-from equipoise.rewards.shortfall import Shortfall, largest_shortfall
-from equipoise.rewards.sum import Sum
+from equipoise.rewards.penalties import Shortfall, largest_shortfall
+from equipoise.rewards.separable import Linear
 
 if TYPE_CHECKING:
     import cvxpy
 
+
+@final
+class Constraint(Component):
+    """A lower limit on a concave function of the average outcomes.
+
+    Parameters
+    ----------
+    function : Reward
+        h, concave; it may not change with time.
+    at_least : float
+        The level: h(w) >= at_least.
+    name : str, optional
+        Its name in multipliers, violations and reports; by default its number among the constraints.
+
+    Raises
+    ------
+    RewardError
+        Naming the invalid argument.
+
+    Examples
+    --------
+    No outcome may be below 0.25 on average.
+
+    >>> from equipoise.rewards import BottomSum
+    >>> fair = Constraint(BottomSum(3, kappa=1), at_least=0.25, name="fair")
+    >>> fair.violation([0.5, 0.125, 0.5]), fair.violation([0.5, 0.5, 0.5])
+    (0.125, 0.0)
+    """
+
+    def __init__(self, function: Reward, at_least: float, name: str | None = None) -> None:
+        self.function = fixed_reward(function, "function")
+        self.at_least = checked_number(at_least, "at_least")
+        if name is not None and (not isinstance(name, str) or not name.strip()):
+            raise RewardError(f"name: got {name!r}; a few words are needed, or None")
+        self.name = name
+
+    def violation(self, w: Sequence[float] | np.ndarray) -> float:
+        """How far h(w) is below the level: max(0, at_least - h(w)).
+
+        Parameters
+        ----------
+        w : array_like
+            A point of [0,1]^K.
+        """
+        return max(0.0, self.at_least - self.function.value(w))
+
+
+def at_least(
+    outcome: int | str, level: float, outcomes: Model | Space | Sequence[str], name: str | None = None
+) -> Constraint:
+    """The average of one outcome must reach a level.
+
+    Parameters
+    ----------
+    outcome : int or str
+        Its number or its label.
+    level : float
+        The level, in [0, 1].
+    outcomes : Model, Space or sequence of str
+        A model, its space, or the labels of all outcomes.
+    name : str, optional
+        Of the constraint; by default such as "fill rate at least 0.9".
+
+    Returns
+    -------
+    Constraint
+        For `Constrained`.
+
+    Raises
+    ------
+    RewardError
+        If there is no such outcome, or the level is not in [0, 1].
+
+    See Also
+    --------
+    equipoise.rewards.at_most : From above.
+    equipoise.rewards.Constraint : On any concave function of the averages.
+
+    Examples
+    --------
+    >>> from equipoise.models import inventory
+    >>> constraint = at_least("fill rate", 0.9, inventory())
+    >>> constraint.name, constraint.at_least, constraint.function.weights.tolist()
+    ('fill rate at least 0.9', 0.9, [1.0, 0.0, 0.0])
+    """
+    return _bounded(outcome, level, outcomes, name, 1.0)
+
+
+def at_most(
+    outcome: int | str, level: float, outcomes: Model | Space | Sequence[str], name: str | None = None
+) -> Constraint:
+    """The average of one outcome must not exceed a level.
+
+    Parameters
+    ----------
+    outcome : int or str
+        Its number or its label.
+    level : float
+        The level, in [0, 1].
+    outcomes : Model, Space or sequence of str
+        A model, its space, or the labels of all outcomes.
+    name : str, optional
+        Of the constraint; by default such as "waste at most 0.1".
+
+    Returns
+    -------
+    Constraint
+        For `Constrained`.
+
+    Raises
+    ------
+    RewardError
+        If there is no such outcome, or the level is not in [0, 1].
+
+    See Also
+    --------
+    equipoise.rewards.at_least : From below.
+    equipoise.rewards.Constraint : On any concave function of the averages.
+
+    Examples
+    --------
+    >>> constraint = at_most(1, 0.25, ["work", "waste"])
+    >>> constraint.name, constraint.violation([0.5, 0.375])
+    ('waste at most 0.25', 0.125)
+    """
+    return _bounded(outcome, level, outcomes, name, -1.0)
+
+
+def _bounded(
+    outcome: int | str, level: float, outcomes: Model | Space | Sequence[str], name: str | None, sign: float
+) -> Constraint:
+    if isinstance(outcomes, Model | Space):
+        space = outcomes if isinstance(outcomes, Space) else outcomes.space
+        names = list(space.outcome_names())
+    elif isinstance(outcomes, Sequence) and not isinstance(outcomes, str) and outcomes:
+        names = [str(one) for one in outcomes]
+    else:
+        raise RewardError(f"outcomes: got {outcomes!r}; a world, its space, or the labels of all outcomes are needed")
+    if isinstance(outcome, str):
+        if outcome not in names:
+            listed = ", ".join(repr(one) for one in names)
+            raise RewardError(f"outcome: there is no {outcome!r}{suggest(outcome, names)}; there are {listed}")
+        index = names.index(outcome)
+    else:
+        index = check_int(outcome, "outcome", 0, len(names) - 1, error=RewardError)
+    number = checked_number(level, "level")
+    if not 0.0 <= number <= 1.0:
+        raise RewardError(f"level: got {number:g}; averages of outcomes lie in [0, 1]")
+    weights = np.zeros(len(names))
+    weights[index] = sign
+    words = f"{names[index]} {'at least' if sign > 0 else 'at most'} {number:g}"
+    return Constraint(Linear(weights), sign * number, words if name is None else name)
+
+
 _SMOOTHING: Final = 0.01
+_DEAR: Final = 10.0
 
 
 @final
@@ -63,28 +235,28 @@ class Constrained(Reward):
     reward : Reward
         g; it may not change with time.
     constraints : sequence of Constraint
-        What is to be met, each of the same outcomes; their names must differ.
+        All of the same outcomes; their names must differ.
     price : float or array_like
-        What a unit of each violation costs an agent, in units of g: one number for all constraints, or one for each.
-        The penalty is exact if it is above the multipliers of the constrained problem; see `exact_price`. `solve` does
-        not use it.
+        The penalty per unit of violation, in units of g: one number for all constraints, or one for each. It is exact
+        above the multipliers of the constrained problem; see `exact_price`. `solve` and `MixtureUCRL2` do not use it.
+        By default ten times L ||1_K|| of the reward, over that of each constraint's function.
     smoothing : float, optional
-        mu: violations below it cost less, by their square, and what `violation_at_most` says remains at the optimum. 0
-        for the plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth, which is where it
-        helps: the Frank-Wolfe oracle then applies, which needs no conjugate; else 0.
+        mu: violations below it cost less, by their square; up to `violation_at_most` remains at the optimum. 0 is the
+        plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth, so that the Frank-Wolfe
+        oracle applies; else 0.
     norm : float, optional
         As for `Sum`.
 
     Raises
     ------
     RewardError
-        Naming what will not do; without a price, how to find one.
+        Naming the invalid argument.
 
     See Also
     --------
     equipoise.rewards.at_least : A limit from below on one outcome.
     equipoise.rewards.at_most : A limit from above on one outcome.
-    equipoise.rewards.exact_price : A price at which constraints are worth keeping.
+    equipoise.rewards.exact_price : A price that makes the penalty exact.
 
     Examples
     --------
@@ -108,17 +280,23 @@ class Constrained(Reward):
         smoothing: float | None = None,
         norm: float | None = None,
     ) -> None:
-        self.reward = fixed_reward(reward, "reward")
-        if isinstance(self.reward, Constrained):
+        if isinstance(reward, Constrained):
             raise RewardError("reward: it has constraints already; give all of them in one list")
+        self.reward = fixed_reward(reward, "reward")
         self.constraints = _checked_constraints(constraints, reward.n_outcomes)
-        self._price = _checked_price(price, len(self.constraints))
+        self.names = constraint_names(self.constraints)
+        self._derived = price is None
+        self.price = read_only(
+            _derived_price(self.reward, self.constraints)
+            if price is None
+            else _checked_price(price, len(self.constraints))
+        )
         if smoothing is None:
             parts = [reward, *(one.function for one in self.constraints)]
             smoothing = _SMOOTHING if all(part.smoothness is not None for part in parts) else 0.0
         shortfalls = [Shortfall(one.function, one.at_least, smoothing) for one in self.constraints]
         self.smoothing = shortfalls[0].smoothing
-        self._penalised = Sum([reward, *shortfalls], [1.0, *self._price], norm)
+        self._penalised = Sum([reward, *shortfalls], [1.0, *self.price], norm)
         self.n_outcomes = reward.n_outcomes
         self.norm = self._penalised.norm
         self.lipschitz = self._penalised.lipschitz
@@ -127,24 +305,19 @@ class Constrained(Reward):
         self.vertices = self._penalised.vertices
         self.exact_conjugate = self._penalised.exact_conjugate
 
-    @property
-    def price(self) -> Vector:
-        """What a unit of each violation costs."""
-        return read_only(self._price)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the constraints are called."""
-        return names_of(self.constraints)
+    def arguments(self) -> dict[str, Any]:
+        """The constructor's arguments; `price` is None if none was given."""
+        given = super().arguments()
+        return given | {"price": None} if self._derived else given
 
     @property
     def objective(self) -> Reward:
-        """The reward without the penalty: what values and regrets are told in."""
+        """The reward without the penalty, in which values and regrets are reported."""
         return self.reward
 
     @property
     def penalised(self) -> Sum:
-        """What an agent maximises, as a sum of the reward and the shortfalls; to `solve` it is a reward like others."""
+        """What an agent maximises, as a `Sum` of the reward and the shortfalls; `solve` takes it as a plain reward."""
         return self._penalised
 
     @property
@@ -158,7 +331,7 @@ class Constrained(Reward):
         return self._penalised.kernels
 
     def violations(self, w: ArrayLike) -> Vector:
-        """What each constraint lacks at w: max(0, level_j - h_j(w)).
+        """The violation of each constraint at w: max(0, level_j - h_j(w)).
 
         Parameters
         ----------
@@ -185,43 +358,62 @@ class Constrained(Reward):
         >>> goal.is_exact({"rest at least 0.25": 1.0}), goal.is_exact({"rest at least 0.25": 3.0})
         (True, False)
         """
-        return bool(np.all(self._price > self._multipliers(multipliers)))
+        return bool(np.all(self.price > self._multipliers(multipliers)))
 
-    def violation_at_most(self, multipliers: Mapping[str, float], regret: float = 0.0) -> dict[str, float]:
-        """What each constraint is violated by at most, where the penalised reward is that close to the optimum.
+    def violation_at_most(
+        self, multipliers: Mapping[str, float], regret: float | None = None, surplus: float | None = None
+    ) -> dict[str, float]:
+        """A bound on each violation, at the optimum of the penalised reward or within a regret of it.
+
+        For averages that are known, `violations` is exact.
 
         Parameters
         ----------
         multipliers : mapping
             As for `is_exact`.
-        regret : float
-            The constrained optimum less the penalised reward that was reached; 0 for the best that an agent can do.
-            What a certificate calls `regret_at_most` will do.
+        regret : float, optional
+            A bound on the optimum less the penalised reward of the average, such as `regret_at_most` of a certificate.
+            None: the average that is best for the penalised reward in the long run.
+        surplus : float, optional
+            By how much the average may exceed long-run averages, in units of the reward: 0 for a long-run average, else
+            ``best.surplus_at_most(steps, delta)`` with `best` the benchmark of the multipliers. None: nothing is known,
+            and the bound is that of the largest reward in [0,1]^K.
 
         Returns
         -------
         dict
-            By the names of the constraints; infinity where the price is not above the multiplier.
+            By the names of the constraints; infinity where no regret is given and the price is not above the
+            multiplier.
 
         Examples
         --------
         >>> from equipoise.rewards import Linear, at_least
-        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=3.0, smoothing=0.0)
-        >>> goal.violation_at_most({"rest at least 0.25": 1.0}, regret=0.5)
+        >>> goal = Constrained(Linear([1.0]), [at_least(0, 0.25, ["rest"])], price=3.0, smoothing=0.0)
+        >>> goal.violation_at_most({"rest at least 0.25": 1.0}, regret=0.5, surplus=0.0)
         {'rest at least 0.25': 0.25}
+        >>> goal.violation_at_most({"rest at least 0.25": 1.0}, regret=0.5)
+        {'rest at least 0.25': 0.5}
         """
         given, mu = self._multipliers(multipliers), self.smoothing
-        rho = checked_number(regret, "regret")
-        gains = mu * given**2 / (2.0 * self._price)
-        return {
-            name: largest_shortfall(price, multiplier, mu, max(0.0, rho + float(gains.sum()) - gain))
-            for name, price, multiplier, gain in zip(
-                self.names, self._price.tolist(), given.tolist(), gains.tolist(), strict=True
-            )
-        }
+        rho = 0.0 if regret is None else checked_number(regret, "regret")
+        beyond = 0.0 if surplus is None else checked_number(surplus, "surplus")
+        if beyond < 0.0 or (regret is None and surplus is not None):
+            raise RewardError(f"surplus: got {surplus}; a number >= 0 is needed, and a regret with it")
+        gains = mu * given**2 / (2.0 * self.price)
+        known = regret is None or surplus is not None
+        anywhere = rho + self.reward.lipschitz * ones(self.n_outcomes, self.reward.norm)
+        found: dict[str, float] = {}
+        for name, price, multiplier, gain in zip(
+            self.names, self.price.tolist(), given.tolist(), gains.tolist(), strict=True
+        ):
+            allowance = max(0.0, rho + beyond + float(gains.sum()) - gain)
+            most = largest_shortfall(price, multiplier, mu, allowance) if known else math.inf
+            least = math.inf if regret is None else largest_shortfall(price, 0.0, mu, max(0.0, anywhere))
+            found[name] = min(most, least)
+        return found
 
     def at_prices(self, price: ArrayLike, smoothing: float | None = None) -> Constrained:
-        """The same problem at other prices, for which an agent may be made anew.
+        """The same problem at other prices.
 
         Parameters
         ----------
@@ -248,25 +440,27 @@ class Constrained(Reward):
         )
 
     def lipschitz_on(self, low: Vector, high: Vector) -> float | None:
-        """That of the sum.
-
-        Parameters
-        ----------
-        low, high : float arrays
-            The corners of the box.
-        """
+        """That of the sum."""
         return self._penalised.lipschitz_on(low, high)
 
     def within(self, low: ArrayLike, high: ArrayLike) -> Constrained:
-        """The same with the reward and the constraints within the box; see `Reward.within`.
-
-        Parameters
-        ----------
-        low, high : array_like
-            The corners of the box.
-        """
+        """The same with the reward and the constraints within the box; see `Reward.within`."""
         inside = [Constraint(one.function.within(low, high), one.at_least, one.name) for one in self.constraints]
-        return Constrained(self.reward.within(low, high), inside, self._price, self.smoothing, self.norm)
+        return Constrained(self.reward.within(low, high), inside, self._given_price, self.smoothing, self.norm)
+
+    def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Constrained:
+        """The same with the reward and the constraints of an affine image of the outcomes; see `Reward.of`.
+
+        Examples
+        --------
+        >>> from equipoise.rewards import Linear, at_least
+        >>> goal = Constrained(Linear([1.0, 0.0]), [at_least(1, 0.25, ["work", "rest"])], price=2.0)
+        >>> swapped = goal.of([[0.0, 1.0], [1.0, 0.0]])
+        >>> swapped.names, swapped.violations([0.0, 1.0]).tolist()
+        (('rest at least 0.25',), [0.25])
+        """
+        images = [Constraint(one.function.of(matrix, offset), one.at_least, one.name) for one in self.constraints]
+        return Constrained(self.reward.of(matrix, offset), images, self._given_price, self.smoothing, self.norm)
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The penalised reward; `solve` takes the constraints as they are."""
@@ -276,6 +470,10 @@ class Constrained(Reward):
         """What went wrong inside a part."""
         return self._penalised.failure()
 
+    @property
+    def _given_price(self) -> Vector | None:
+        return None if self._derived else self.price
+
     def _multipliers(self, multipliers: Mapping[str, float]) -> Vector:
         missing = [name for name in self.names if name not in multipliers]
         if missing:
@@ -284,19 +482,19 @@ class Constrained(Reward):
 
 
 def exact_price(reward: Reward, slack: float) -> float:
-    """A price that makes the penalty for constraints exact: L ||1_K|| / slack, by which every multiplier is bounded.
+    """A price that makes the penalty for constraints exact: L ||1_K|| / slack, an upper bound on every multiplier.
 
-    Let some policy meet every constraint with `slack` to spare. Its reward is at most L ||1_K|| below the best, and the
-    multipliers sum to no more than that difference over the slack. As no reward differs by as much as L ||1_K||, but in
-    opposite corners of [0,1]^K, it is an upper bound and often a large one: with a model, even a rough one, the
-    multipliers of `solve` tell more.
+    Suppose that some policy meets every constraint with `slack` to spare. Its reward is at most L ||1_K|| below the
+    best, and the multipliers sum to at most that difference over the slack. Rewards differ that much in opposite
+    corners of [0,1]^K alone, so the bound is often large: if you have a model, even a rough one, use the multipliers of
+    `solve` instead.
 
     Parameters
     ----------
     reward : Reward
         g.
     slack : float
-        By how much all constraints can be met at the same time, above 0: of this you must be sure.
+        By how much all constraints can be met at the same time, above 0; you must be certain of it.
 
     Returns
     -------
@@ -313,13 +511,8 @@ def exact_price(reward: Reward, slack: float) -> float:
     return fixed.lipschitz * ones(fixed.n_outcomes, fixed.norm) / checked_number(slack, "slack", 0.0)
 
 
-def names_of(constraints: Sequence[Constraint]) -> tuple[str, ...]:
-    """The names of constraints; one without a name is called by its number.
-
-    >>> from equipoise.rewards import Linear
-    >>> names_of([Constraint(Linear([1.0]), 0.5), Constraint(Linear([1.0]), 0.5, "floor")])
-    ('constraint 0', 'floor')
-    """
+def constraint_names(constraints: Sequence[Constraint]) -> tuple[str, ...]:
+    """The names of constraints; a constraint without a name is called by its number."""
     return tuple(f"constraint {j}" if one.name is None else one.name for j, one in enumerate(constraints))
 
 
@@ -333,7 +526,7 @@ def _checked_constraints(constraints: object, n_outcomes: int) -> tuple[Constrai
             raise RewardError(
                 f"constraints[{j}]: it is for {one.function.n_outcomes} outcomes, and the reward for {n_outcomes}"
             )
-    names = names_of(constraints)
+    names = constraint_names(constraints)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         last = len(names) - 1 - names[::-1].index(twice[0])
@@ -341,13 +534,16 @@ def _checked_constraints(constraints: object, n_outcomes: int) -> tuple[Constrai
     return tuple(constraints)
 
 
-def _checked_price(price: ArrayLike | None, size: int) -> Vector:
-    if price is None:
-        raise RewardError(
-            "price: it is missing; a number above the multipliers of the constraints is needed. If some policy meets "
-            "all of them with some slack, exact_price(reward, slack) is one; with a model, even a rough one, twice "
-            "the largest multiplier that solve finds is a good one (solve itself takes any price)"
-        )
+def _derived_price(reward: Reward, constraints: Sequence[Constraint]) -> Vector:
+    """Ten times the largest difference of the reward, in units of that of each function."""
+    most, *each = [
+        function.lipschitz * ones(function.n_outcomes, function.norm) or 1.0
+        for function in (reward, *(one.function for one in constraints))
+    ]
+    return _DEAR * most / np.array(each)
+
+
+def _checked_price(price: ArrayLike, size: int) -> Vector:
     try:
         given = np.array(price, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,23 +1,25 @@
-"""Your own concave g, from plain functions of an array; checked, compiled, and as good as any other.
+"""A concave g from plain functions of an array, checked and compiled.
 
 `value(w)` returns a number and `gradient(w)` a supergradient, an array of K numbers; either may take the
 parameters as a second argument, ``value(w, params)``. They are compiled by numba, so they may use numpy and
-loops, and no Python objects. Functions that numba cannot take run with ``compiled=False``, in plain Python and slower.
+loops, but no Python objects. Functions that numba cannot compile run with ``compiled=False``, in plain Python.
 
-What is declared is checked, on random points of [0,1]^K among which are faces, vertices and close
-neighbours; see `audit`. A check on samples cannot prove concavity, but it finds the usual slips: a sign, a
-factor, a constant that belongs to another norm.
+The declarations are checked on random points of [0,1]^K, faces, vertices and close neighbours among them; see `audit`.
+A check on samples cannot prove concavity, but it finds the usual mistakes: a sign, a factor, a constant for another
+norm.
 
-`conjugate_argmax(theta)` may be left out. Then it is computed, see `_ascent`: for smooth g up to a gap of
+`conjugate_argmax(theta)` may be left out. Then it is found by iteration, see `conjugate`: for smooth g up to a gap of
 1e-10 max(1, L), with at most 20,000 iterations; for g that is not smooth by the ellipsoid method, up to 1e-10
-in value, with at most 80 K (K + 1) + 200 iterations and at about 1 ms a call for ten outcomes. At the limit
-the best point found is the answer. `FrankWolfe` never asks for it, the descent oracles do at every step: give
+in value, with at most 80 K (K + 1) + 200 iterations and at about 1 ms per call for ten outcomes. At the limit
+the best point found is the answer. `FrankWolfe` never calls it, the descent oracles do at every step: give
 a closed form if there is one.
 
 `expression(w)` takes and gives a cvxpy expression; only the offline program needs it.
 
 Where a function raises, or is not finite, inside a loop, theta becomes NaN and the loop ends; `failure` then tells
 which function it was, at which point, and what it raised.
+
+The parameters of the entries are the head that `composed.iterated_argmax` reads, and then the user's `params`.
 """
 
 from __future__ import annotations
@@ -28,18 +30,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-from numba import carray
 from numpy.typing import ArrayLike
 
-from equipoise._compile import Entry
-from equipoise._numbers import SEEDS
+from equipoise._checks import SEED_LIMIT
+from equipoise._runtime.compiler import Entry
+from equipoise._runtime.user_functions import CannotCompileError, UserFunction
 from equipoise._types import Vector
-from equipoise._user_functions import CannotCompileError, UserFunction
 from equipoise.errors import RewardError
 from equipoise.rewards import audit
-from equipoise.rewards._ascent import ITERATIONS, TOLERANCE, cutting_ascent, euclidean, most_cuts, smooth_ascent
-from equipoise.rewards._checks import checked_count
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_number, checked_vector
+from equipoise.rewards.base import RewardKernels, Vertices, checked_count, checked_number, checked_vector
+from equipoise.rewards.composed import ITERATION, Packed, iterated_argmax, iteration
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _NAMES: Final = ("value", "gradient", "conjugate_argmax")
 
 
 @final
-class Custom(Reward):
+class Custom(Packed):
     """A concave reward made of your functions.
 
     Parameters
@@ -68,7 +68,7 @@ class Custom(Reward):
         beta; None if g is not smooth.
     conjugate_argmax : callable, optional
         ``conjugate_argmax(theta)`` maximises g(w) + theta.w over the box; without it the maximiser is
-        iterated for.
+        found by iteration.
     expression : callable, optional
         g as a function from a cvxpy expression to a concave one, for `solve`.
     params : array_like, optional
@@ -86,7 +86,7 @@ class Custom(Reward):
 
     See Also
     --------
-    equipoise.rewards.Expression : From a formula, with constants that are worked out.
+    equipoise.rewards.Expression : From a formula, with constants that are derived.
 
     Notes
     -----
@@ -130,9 +130,9 @@ class Custom(Reward):
         self.norm = check_norm(norm)
         self.lipschitz = checked_number(lipschitz, "lipschitz", 0.0)
         self.smoothness = None if smoothness is None else checked_number(smoothness, "smoothness", -1e-300)
-        self.params = np.zeros(0) if params is None else checked_vector(params, "params")
+        self._numbers = np.zeros(0) if params is None else checked_vector(params, "params")
         self.samples = checked_count(samples, "samples", 0)
-        self.seed = checked_count(seed, "seed", 0, SEEDS)
+        self.seed = checked_count(seed, "seed", 0, SEED_LIMIT)
         self.vertices = None if vertices is None else _checked_vertices(vertices, self.n_outcomes)
         if not isinstance(compiled, bool):
             raise RewardError(f"compiled: got {compiled!r}; True or False is needed")
@@ -144,7 +144,7 @@ class Custom(Reward):
         self._kernels: RewardKernels | None = None
         for name, function, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
             if name != "conjugate_argmax" or function is not None:
-                _check_shape(function, name, self.n_outcomes, self.params, shape)
+                _check_shape(function, name, self.n_outcomes, self._numbers, shape)
         self._build()
         if self.samples:
             self._check()
@@ -162,7 +162,7 @@ class Custom(Reward):
         for name, function in zip(_NAMES, self._functions, strict=False):
             failure = function.failure()
             if failure is not None:
-                return _told(name, *failure)
+                return _function_error(name, *failure)
         return None
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
@@ -193,14 +193,12 @@ class Custom(Reward):
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Custom:
-        twin = self.__copy__()
-        twin.params = self.params.copy()
-        return twin
+        return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
         for name, function in zip((*_NAMES, "expression"), (*self._sources, self._expression), strict=True):
             _check_pickling(name, function)
-        return self.__dict__ | {"_functions": (), "_kernels": None}
+        return self.__dict__ | {"_functions": (), "_kernels": None, "_params": None}
 
     def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
         """Call an entry, and raise what a function raised."""
@@ -218,13 +216,13 @@ class Custom(Reward):
 
     def _build(self) -> None:
         """Make the entries; compile the functions, if they are to be."""
-        functions = []
+        functions, K = [], self.n_outcomes
         for name, source, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
             if source is None:
                 continue
             try:
                 functions.append(
-                    UserFunction(source, self.n_outcomes, self.params, scalar=not shape, compiled=self.compiled)
+                    UserFunction(source, K, self._numbers, scalar=not shape, compiled=self.compiled, start=ITERATION)
                 )
             except CannotCompileError as error:
                 raise RewardError(
@@ -232,14 +230,17 @@ class Custom(Reward):
                     "which runs it in plain Python"
                 ) from error
         value, gradient = functions[0].entry, functions[1].entry
-        argmax = functions[2].entry if len(functions) > 2 else self._iterated(value, gradient)
+        argmax = functions[2].entry if len(functions) > 2 else iterated_argmax
         self._functions = tuple(functions)
         self._kernels = RewardKernels(value, gradient, argmax)
 
+    def _pack(self) -> Vector:
+        return np.concatenate([iteration(self, few=0), self._numbers])
+
     def _check(self) -> None:
-        """Hold the functions to what was declared."""
-        points = audit.sampled(self, self.samples, self.seed)
-        thetas = audit.sampled_thetas(self, points, self.seed) if len(self._functions) > 2 else points.w[:0]
+        """Check the functions against what was declared."""
+        points = audit.sample_points(self, self.samples, self.seed)
+        thetas = audit.sample_thetas(self, points, self.seed) if len(self._functions) > 2 else points.w[:0]
         fault = (
             audit.not_a_function(self, points, thetas)
             or audit.not_finite(points)
@@ -253,56 +254,8 @@ class Custom(Reward):
         if fault is not None:
             raise RewardError(fault)
 
-    def _iterated(self, value: Entry, gradient: Entry) -> Entry:
-        """The maximiser by iteration, as an entry with the addresses of the user's functions built in."""
-        value_address, gradient_address, n_params = value.address, gradient.address, self.params.size
-        limit = ITERATIONS
-        if self.smoothness is None:
-            limit = most_cuts(self.n_outcomes)
-            tolerance = TOLERANCE
 
-            def wrapped(t, n, theta, params, out):  # type: ignore[no-untyped-def]
-                work = np.empty((4, n))
-                cutting_ascent(
-                    value_address,
-                    gradient_address,
-                    t,
-                    carray(theta, n),
-                    carray(params, n_params),
-                    carray(out, n),
-                    tolerance,
-                    limit,
-                    np.empty((n, n)),
-                    work[0],
-                    work[1],
-                    work[2],
-                    work[3],
-                    np.empty(1),
-                )
-        else:
-            beta = euclidean(self.smoothness, self.norm, self.n_outcomes)
-            tolerance = TOLERANCE * max(1.0, self.lipschitz)
-
-            def wrapped(t, n, theta, params, out):  # type: ignore[no-untyped-def]
-                work = np.empty((3, n))
-                smooth_ascent(
-                    gradient_address,
-                    t,
-                    carray(theta, n),
-                    carray(params, n_params),
-                    carray(out, n),
-                    beta,
-                    tolerance,
-                    limit,
-                    work[0],
-                    work[1],
-                    work[2],
-                )
-
-        return Entry(wrapped, cached=False)
-
-
-def _told(name: str, point: Vector, exception: Exception | None) -> RewardError:
+def _function_error(name: str, point: Vector, exception: Exception | None) -> RewardError:
     """The error that says where and how a function failed."""
     symbol = "theta" if name == "conjugate_argmax" else "w"
     if exception is None:
@@ -315,7 +268,7 @@ def _told(name: str, point: Vector, exception: Exception | None) -> RewardError:
 def _check_shape(
     function: Callable[..., Any] | None, name: str, size: int, params: Vector, shape: tuple[int, ...]
 ) -> None:
-    """Run the Python function on the middle of the box, for what the compiled one cannot say."""
+    """Run the Python function at the centre of the box, for faults that the compiled one cannot report."""
     if not callable(function):
         raise RewardError(f"{name}: got {function!r}; a function is needed")
     middle = np.full(size, 0.5)
@@ -323,7 +276,7 @@ def _check_shape(
     try:
         answer = np.asarray(plain(middle))
     except Exception as error:
-        raise _told(name, middle, error) from error
+        raise _function_error(name, middle, error) from error
     if answer.shape != shape:
         raise RewardError(f"{name}: it gives an array of shape {answer.shape}; {shape or 'a number'} is needed")
     if not np.issubdtype(answer.dtype, np.number) or np.issubdtype(answer.dtype, np.complexfloating):

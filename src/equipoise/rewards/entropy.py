@@ -1,26 +1,39 @@
-"""H_mu(w) = (1 / log S) sum_s w_s log(1 / (w_s + mu)): explore all states evenly.
+"""The entropy of visits, and the divergence from a distribution of visits (section "Maximum entropy exploration").
 
-Section "Maximum entropy exploration" of the paper; w is the distribution of visits (`Model.visits`). With u
-= w_s + mu:
+w is the distribution of visits (`Model.visits`). Both rewards use the 1-norm, whose dual is the largest entry; their
+constants are exact.
+
+`Entropy`, H_mu(w) = (1 / log S) sum_s w_s log(1 / (w_s + mu)). With u = w_s + mu:
 
     gradient    h(w_s) = (-log u - w_s / u) / log S,      second derivative   -(w_s + 2 mu) / (u^2 log S) < 0,
 
-so H_mu is concave on the whole box and h decreases from log(1/mu) / log S at 0 to -(log(1+mu) + 1/(1+mu)) /
-log S at 1. With norm 1, whose dual is the largest entry, both constants are exact:
+so H_mu is concave on the whole box and h decreases from log(1/mu) / log S at 0 to -(log(1+mu) + 1/(1+mu)) / log S at 1:
 
     L = max(log(1/mu), log(1+mu) + 1/(1+mu)) / log S,      beta = 2 / (mu log S), attained at w_s = 0.
 
-(The paper has log(1/mu) and 1/mu; the first fails for large mu, the second is half of what it must be.)
+(The paper has log(1/mu) and 1/mu; the first fails for large mu, the second is half of what it must be.) The conjugate
+is attained at 0 or 1 where h(w) + theta_s keeps one sign, otherwise at the root of -log u - 1 + mu/u + c = 0,
+c = theta_s log S. In y = log u the left side is convex and decreasing, and positive at y = max(log mu, c - 1): Newton's
+method from there increases to the root and stops when rounding stops it.
 
-The conjugate's maximiser is coordinatewise: 0 or 1 where h(w) + theta_s keeps one sign, otherwise the root
-of -log u - 1 + mu/u + c = 0, c = theta_s log S. In y = log u the left side is convex and decreasing, and it
-is positive at y = max(log mu, c - 1): Newton's method from there increases to the root and stops when
-rounding stops it.
+The anytime form (mu=None) has mu(t) = 1 / (S^(2/3) t^(1/3)), the paper's choice for a horizon t: its kernels compute mu
+from the time, `at(t)` is the reward in force at time t, and without a time (methods called from Python) it is the limit
+mu = 0, H(w) / log S with 0 log 0 = 0. That limit has no finite Lipschitz constant.
 
-The anytime form (mu=None) has mu(t) = 1 / (S^(2/3) t^(1/3)), the paper's choice for a horizon t: its
-kernels read mu off the time, `at(t)` is the reward in force at time t, and with no time given (methods
-called from Python) it is the limit mu = 0, H(w) / log S with 0 log 0 = 0. That limit has no finite
-Lipschitz constant.
+`RelativeEntropy`, 1 - D_mu(w, q) / log S: visit the states in the proportions of a distribution q.
+
+    D_mu(w, q) = sum_s (w_s + mu) log((w_s + mu) / (q_s + mu)) - w_s + q_s
+
+The paper names the KL divergence to a fixed distribution among the objectives that its results hold for (end of that
+section), without a formula. Plain KL(w || q) has unbounded gradients, and is infinite where q_s = 0. D_mu is the same
+divergence between w + mu and q + mu: on distributions it equals (1 + S mu) KL(w' || q'), where w' and q' are w and q
+mixed with the uniform distribution. It is 0 at w = q alone, so the smoothing does not move the optimum: g(q) = 1, and
+g < 1 elsewhere on the box. As mu goes to 0 it tends to 1 - KL(w || q) / log S on distributions, which for uniform q is
+H(w) / log S. The gradient -log((w_s + mu) / (q_s + mu)) / log S has the derivative -1 / ((w_s + mu) log S):
+
+    L = max over s of max(log((q_s + mu) / mu), log((1 + mu) / (q_s + mu))) / log S,   beta = 1 / (mu log S).
+
+The conjugate is attained at w_s = (q_s + mu) exp(theta_s log S) - mu, clipped to [0,1].
 """
 
 from __future__ import annotations
@@ -31,11 +44,17 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._compile import entry, kernel
+from equipoise._runtime.compiler import entry, kernel
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards._checks import checked_count, checked_smoothing
-from equipoise.rewards.base import Reward, RewardKernels
+from equipoise.rewards.base import (
+    Reward,
+    RewardKernels,
+    checked_count,
+    checked_distribution,
+    checked_smoothing,
+    read_only,
+)
 
 if TYPE_CHECKING:
     import cvxpy
@@ -56,7 +75,7 @@ def _smoothing(t: int, n: int, mu: float) -> float:
 
 
 @entry
-def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
+def _entropy_value(t, n, w, params, out):  # type: ignore[no-untyped-def]
     mu = _smoothing(t, n, params[0])
     total = 0.0
     for k in range(n):
@@ -66,7 +85,7 @@ def _value(t, n, w, params, out):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
+def _entropy_gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
     mu = _smoothing(t, n, params[0])
     for k in range(n):
         if mu > 0.0:
@@ -76,7 +95,7 @@ def _gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
+def _entropy_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
     mu = _smoothing(t, n, params[0])
     at_zero = -np.log(mu) if mu > 0.0 else np.inf
     at_one = -np.log1p(mu) - 1.0 / (1.0 + mu)
@@ -98,13 +117,13 @@ def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _lipschitz(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+def _entropy_lipschitz(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
     mu = _smoothing(t, n, params[0])
     out[0] = max(-np.log(mu), np.log1p(mu) + 1.0 / (1.0 + mu)) / params[1]
 
 
-_KERNELS: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
-_ANYTIME: Final = RewardKernels(_value, _gradient, _conjugate_argmax, _lipschitz)
+_ENTROPY: Final = RewardKernels(_entropy_value, _entropy_gradient, _entropy_argmax)
+_ANYTIME: Final = RewardKernels(_entropy_value, _entropy_gradient, _entropy_argmax, _entropy_lipschitz)
 
 
 @final
@@ -158,7 +177,7 @@ class Entropy(Reward):
     @property
     def kernels(self) -> RewardKernels:
         """The compiled entries."""
-        return _ANYTIME if self.mu is None else _KERNELS
+        return _ANYTIME if self.mu is None else _ENTROPY
 
     def at(self, t: int) -> Entropy:
         """Return the reward in force at time `t`; itself unless mu is None."""
@@ -178,13 +197,7 @@ class Entropy(Reward):
         return super().gradient(w)
 
     def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
-        """What beta is on a box: the largest (w + 2 mu) / (w + mu)^2, scaled, at the lower corner.
-
-        Parameters
-        ----------
-        low, high : float arrays
-            The corners of the box.
-        """
+        """What beta is on a box: the largest (w + 2 mu) / (w + mu)^2, scaled, at the lower corner."""
         if self.mu is None:
             return self.smoothness
         least = float(low.min())
@@ -198,3 +211,81 @@ class Entropy(Reward):
         if self.mu is None:
             return cvxpy.sum(cvxpy.entr(w)) / scale
         return (cvxpy.sum(cvxpy.entr(w + self.mu)) + self.mu * cvxpy.sum(cvxpy.log(w + self.mu))) / scale
+
+
+@entry
+def _relative_value(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    mu = params[0]
+    total = 0.0
+    for k in range(n):
+        gap = w[k] - params[2 + k]
+        total += (w[k] + mu) * np.log((w[k] + mu) / (params[2 + k] + mu)) - gap
+    out[0] = 1.0 - total / params[1]
+
+
+@entry
+def _relative_gradient(t, n, w, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    for k in range(n):
+        out[k] = np.log((params[2 + k] + params[0]) / (w[k] + params[0])) / params[1]
+
+
+@entry
+def _relative_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def] # noqa: ARG001
+    for k in range(n):
+        w = (params[2 + k] + params[0]) * np.exp(theta[k] * params[1]) - params[0]
+        out[k] = min(1.0, max(0.0, w))
+
+
+_RELATIVE_ENTROPY: Final = RewardKernels(_relative_value, _relative_gradient, _relative_argmax)
+
+
+@final
+class RelativeEntropy(Reward):
+    """1 minus a smoothed KL divergence from w to a target distribution, divided by log S.
+
+    Parameters
+    ----------
+    target : array_like
+        The distribution of visits wanted, with at least 2 entries.
+    mu : float
+        Smoothing, above 0 and at most 1; the optimum is the target itself for every mu.
+
+    Examples
+    --------
+    >>> g = RelativeEntropy([0.5, 0.5], mu=0.5)
+    >>> g.value([0.5, 0.5]), round(g.value([1.0, 0.0]), 3), round(g.lipschitz, 3)
+    (1.0, 0.623, 1.0)
+    """
+
+    norm = 1.0
+    smoothness: float
+    separable = True
+
+    def __init__(self, target: ArrayLike, mu: float) -> None:
+        q = checked_distribution(target, "target")
+        if q.size < 2:
+            raise RewardError("target: got 1 entry; at least 2 are needed")
+        self.n_outcomes = q.size
+        self.mu = checked_smoothing(mu)
+        scale = math.log(q.size)
+        self.params = np.concatenate(([self.mu, scale], q))
+        steepest = max(math.log1p(q.max() / self.mu), math.log((1.0 + self.mu) / (q.min() + self.mu)))
+        self.lipschitz = steepest / scale
+        self.smoothness = 1.0 / (self.mu * scale)
+        self.target = read_only(self.params[2:])
+
+    @property
+    def kernels(self) -> RewardKernels:
+        """The compiled entries."""
+        return _RELATIVE_ENTROPY
+
+    def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
+        """What beta is on a box: the largest 1 / (w + mu), scaled, at the lower corner."""
+        return 1.0 / (float(self.params[1]) * (float(low.min()) + self.mu))
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """1 - the sum of kl_div(w + mu, target + mu), scaled."""
+        import cvxpy
+
+        divergence = cvxpy.sum(cvxpy.kl_div(w + self.mu, self.target + self.mu))
+        return 1.0 - divergence / float(self.params[1])

@@ -1,4 +1,4 @@
-r"""Goals in the user's own words: averages of outcomes, and shares of one outcome in another.
+r"""Goals for averages of outcomes, and for shares of one outcome in another.
 
 A share x / y of two averages is not a concave function of them. That it is at least z is a linear condition,
 x - z y >= 0, and so it has a direct form. With r the usual size of y,
@@ -6,8 +6,7 @@ x - z y >= 0, and so it has a direct form. With r the usual size of y,
     z + (x - z y) / r
 
 is at least z exactly if the share is, and is the share itself where y = r. A goal for a plain average needs no change.
-The reward is `TargetSquared` of these images: 1 - the mean of the squares of what they lack to their goals. What has
-been reached is told as shares again.
+The reward is `TargetSquared` of these images: 1 - the mean of the squared shortfalls. Results are reported as shares.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._numbers import real
-from equipoise._words import nearest
+from equipoise._checks import check_float, suggest
 from equipoise.errors import RewardError
-from equipoise.rewards.affine import Affine
 from equipoise.rewards.base import checked_vector
-from equipoise.rewards.target_squared import TargetSquared
+from equipoise.rewards.images import Affine
+from equipoise.rewards.separable import TargetSquared
 
 if TYPE_CHECKING:
     import polars
@@ -38,17 +36,17 @@ class Goals:
     Parameters
     ----------
     outcomes : sequence of str
-        The names of the world's outcomes, as in ``space.outcome_names()``.
+        The names of the model's outcomes, as in ``space.outcome_names()``.
     goals : mapping
         From the name of an outcome, or from (part, whole) for the share of one in another, to the least that is wanted.
     usual : mapping, optional
-        About how large the average of a whole is, by its name; 1 if it is not told. It sets the scale on which a
-        missing share is weighed, and nothing else.
+        The approximate average of a whole, by its name; by default 1. It only sets the scale on which a missing share
+        is weighed.
 
     Attributes
     ----------
     reward : Affine
-        What an agent maximises: 1 - the mean of the squares of what is missing. It is 1 if all goals are met.
+        What an agent maximises: 1 - the mean of the squared shortfalls. It is 1 if all goals are met.
 
     Raises
     ------
@@ -76,10 +74,10 @@ class Goals:
         if not isinstance(goals, Mapping) or not goals:
             raise RewardError(f"goals: got {goals!r}; a mapping from outcomes, or pairs of them, to goals is needed")
         self._parts = [self._places(key) for key in goals]
-        self._wanted = np.array([_between(z, f"goals, {_written(key)}") for key, z in goals.items()])
+        self._wanted = np.array([_unit_number(z, f"goals, {_label(key)}") for key, z in goals.items()])
         sizes = {}
         for name, size in (usual or {}).items():
-            sizes[self._place(name, "usual")] = _between(size, f"usual, {name}")
+            sizes[self._place(name, "usual")] = _unit_number(size, f"usual, {name}")
             if sizes[self._place(name, "usual")] == 0.0:
                 raise RewardError(f"usual, {name}: got 0; a whole of that size has no shares")
         matrix, offset = np.zeros((len(goals), len(self.outcomes))), np.zeros(len(goals))
@@ -90,11 +88,11 @@ class Goals:
                 matrix[i, part] += 1.0 / sizes.get(whole, 1.0)
                 matrix[i, whole] -= z / sizes.get(whole, 1.0)
                 offset[i] = z
-        self._names = [_written(key) for key in goals]
-        self.reward: Affine = TargetSquared(self._wanted).of(matrix, offset)
+        self._names = [_label(key) for key in goals]
+        self.reward = Affine(TargetSquared(self._wanted), matrix, offset)
 
     def table(self, outcomes: ArrayLike) -> polars.DataFrame:
-        """What has been reached: one row a goal, with its name, the goal, and the average or the share.
+        """The results: one row per goal, with its name, the goal, and the average or the share.
 
         Parameters
         ----------
@@ -105,7 +103,7 @@ class Goals:
 
         average = checked_vector(outcomes, "outcomes", len(self.outcomes))
         reached = [
-            float(average[part]) if whole is None else _ratio(float(average[part]), float(average[whole]))
+            float(average[part]) if whole is None else _share(float(average[part]), float(average[whole]))
             for part, whole in self._parts
         ]
         return polars.DataFrame({"share": self._names, "goal": self._wanted, "reached": reached})
@@ -120,7 +118,7 @@ class Goals:
     def _place(self, name: Any, where: str) -> int:
         if name not in self.outcomes:
             raise RewardError(
-                f"{where}: there is no outcome {name!r}{nearest(str(name), self.outcomes)}; they are "
+                f"{where}: there is no outcome {name!r}{suggest(str(name), self.outcomes)}; they are "
                 f"{', '.join(self.outcomes)}"
             )
         return self.outcomes.index(name)
@@ -130,16 +128,16 @@ class Goals:
         return f"Goals({', '.join(f'{name} >= {z:g}' for name, z in wanted)})"
 
 
-def _written(key: Any) -> str:
+def _label(key: Any) -> str:
     return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
-def _between(x: Any, name: str) -> float:
-    number = real(x, name, error=RewardError)
+def _unit_number(x: Any, name: str) -> float:
+    number = check_float(x, name, error=RewardError)
     if not 0.0 <= number <= 1.0:
         raise RewardError(f"{name}: got {number}; it must lie in [0, 1]")
     return number
 
 
-def _ratio(part: float, whole: float) -> float:
+def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0.0 else float("nan")

@@ -12,31 +12,23 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._compile import inlined
-from equipoise._numbers import real
+from equipoise._checks import check_float
+from equipoise._runtime.compiler import inlined
 from equipoise.errors import RewardError
 
 NORMS: Final = (1.0, 2.0, math.inf)
 
 
 def check_norm(norm: float) -> float:
-    """Return `norm` as a float if it is 1, 2 or infinity.
-
-    >>> check_norm(2)
-    2.0
-    """
-    value = real(norm, "norm", error=RewardError)
+    """Return `norm` as a float if it is 1, 2 or infinity."""
+    value = check_float(norm, "norm", error=RewardError)
     if value not in NORMS:
         raise RewardError(f"norm: got {norm!r}; it must be 1, 2 or math.inf")
     return value
 
 
 def dual(norm: float) -> float:
-    """The dual norm: ||theta||_* = max over ||w|| <= 1 of theta.w.
-
-    >>> dual(1.0), dual(2.0), dual(math.inf)
-    (inf, 2.0, 1.0)
-    """
+    """The dual norm: ||theta||_* = max over ||w|| <= 1 of theta.w."""
     return {1.0: math.inf, 2.0: 2.0, math.inf: 1.0}[norm]
 
 
@@ -46,24 +38,12 @@ def length(x: ArrayLike, norm: float) -> float:
 
 
 def ones(n_outcomes: int, norm: float) -> float:
-    """||1_K||: K, sqrt(K) or 1.
-
-    >>> ones(4, 1.0), ones(4, 2.0), ones(4, math.inf)
-    (4.0, 2.0, 1.0)
-    """
+    """||1_K||: K, sqrt(K) or 1."""
     return {1.0: float(n_outcomes), 2.0: math.sqrt(n_outcomes), math.inf: 1.0}[norm]
 
 
 def stretch(norm: float, other: float, n_outcomes: int) -> float:
-    """The largest of ||x|| in one norm for ||x|| = 1 in the other: what L is multiplied by, and beta by its square.
-
-    |g(u) - g(w)| <= L ||u - w|| holds in the other norm with L times this; and as the same factor is the largest of
-    ||y||_* in the other dual norm for ||y||_* = 1 in the one, gradients grow by it once more. It is K^(1/p - 1/q), and
-    at least 1.
-
-    >>> stretch(1.0, 2.0, 9), stretch(2.0, 1.0, 9), stretch(1.0, math.inf, 9)
-    (3.0, 1.0, 9.0)
-    """
+    """The largest ||x|| in one norm for ||x|| = 1 in the other: the factor of L, and its square that of beta."""
     return max(1.0, ones(n_outcomes, norm) / ones(n_outcomes, other))
 
 

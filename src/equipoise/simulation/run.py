@@ -1,22 +1,29 @@
-"""What a simulation did: average outcomes and values at its checkpoints, the episodes, and every step if asked for."""
+"""The result of a simulation: average outcomes and values at its checkpoints, episodes, and a trace if requested.
+
+Checkpoints are the times at which a run is recorded: those given, or ten per decade, evenly spaced on a log scale.
+"""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import real
+from equipoise._checks import check_count, check_float
 from equipoise.errors import ParameterError
+from equipoise.models.communication import departures
 from equipoise.models.model import Model
 from equipoise.rewards.base import Reward
 from equipoise.rewards.constrained import Constrained
 
 if TYPE_CHECKING:
     import polars
+
+_PER_DECADE: Final = 10
 
 
 class HasValue(Protocol):
@@ -37,17 +44,17 @@ class Run:
     ----------
     t : int array
         The checkpoints, and where it was stopped: numbers of steps taken since the agent began.
-    outcomes : float array, one row a checkpoint
+    outcomes : float array, one row per checkpoint
         The average outcome vector of the first t steps.
     values : float array
         g of these averages; without the penalty, if the reward has constraints.
     certified : float array
-        What is lost at most, proven from what the agent saw alone (see `Certificate`): the least bound of its plans so
+        The certified regret, from the agent's observations alone (see `Certificate`): the least bound of its plans so
         far, less the value. NaN if the agent proves nothing.
     episodes : polars.DataFrame
         All episodes of the agent so far: start, length, trigger, gain, span, sweeps.
     status : str
-        "done"; "interrupted" if Ctrl-C came first, "certified" if what it was to prove is proven.
+        "done"; "interrupted" if Ctrl-C came first; "certified" if the condition `until` was met.
     steps : int
         Steps taken by this call.
     seconds : float
@@ -57,9 +64,12 @@ class Run:
     reward : Reward
         What the outcomes are judged by.
     violations : dict
-        For a `Constrained` reward, by the names of the constraints: what each lacks, at each checkpoint.
+        For a `Constrained` reward, by the names of the constraints: the violation of each, at each checkpoint.
+    stopping_time : int or None
+        That of a `KnapsackAgent`: the steps taken before some resource could run out, or its horizon. None for other
+        agents, and while it continues.
     trace : polars.DataFrame or None
-        Every step, if it was asked for: t, state, action, one column an outcome, next_state.
+        Every step, if requested: t, state, action, one column per outcome, next_state.
 
     Examples
     --------
@@ -86,6 +96,7 @@ class Run:
     model: Model = field(repr=False)
     reward: Reward
     trace: polars.DataFrame | None = field(default=None, repr=False)
+    stopping_time: int | None = None
     violations: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def regret(self, best: HasValue | float) -> NDArray[np.float64]:
@@ -110,12 +121,12 @@ class Run:
         if conflict is not None:
             raise ParameterError(f"best: {conflict}; there is no optimum to compare with")
         optimum = best if isinstance(best, numbers.Real) else getattr(best, "value", None)
-        value = real(optimum, "best", error=ParameterError)
+        value = check_float(optimum, "best", error=ParameterError)
         self._check_problem(best)
         return value - self.values
 
     def frame(self, best: HasValue | float | None = None) -> polars.DataFrame:
-        """One row a checkpoint: t, value, certified, one column an outcome; and the regret, if the optimum is given.
+        """One row per checkpoint: t, value, certified, one column per outcome; and the regret, if the optimum is given.
 
         With constraints there is a column for the violation of each, such as "violation of fill at least 0.9".
 
@@ -138,11 +149,35 @@ class Run:
         if best is not None:
             columns["regret"] = self.regret(best)
         columns |= {f"violation of {name}": violation for name, violation in self.violations.items()}
-        columns |= dict(zip(self.model.space.outcome_names(), self.outcomes.T, strict=True))
+        columns |= dict(zip(self.model.space.outcome_names(columns), self.outcomes.T, strict=True))
         return polars.DataFrame(columns)
 
+    def alternations(self) -> int:
+        """N_alt: how often a state was left in which the agent could have stayed, in the steps of this call.
+
+        On the worlds of Claim 3.1 (`models.hub`, `models.star`) it counts departures from a loop; see
+        `models.departures`.
+
+        Raises
+        ------
+        ParameterError
+            When the run has no trace.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> model = eq.models.star(branches=2, diameter=2)
+        >>> agent = eq.TocUCRL2(model.space, eq.rewards.Balance([0.5, 0.5]))
+        >>> 0 < eq.simulate(model, agent, 1000, trace=True).alternations() < 500
+        True
+        """
+        if self.trace is None:
+            raise ParameterError("alternations: the run has no trace; simulate(..., trace=True) keeps one")
+        pairs = self.model.first_pair[self.trace["state"].to_numpy()] + self.trace["action"].to_numpy()
+        return int(np.isin(pairs, departures(self.model)).sum())
+
     def _check_problem(self, best: object) -> None:
-        """An optimum that says what it is of must be that of this run."""
+        """An optimum that names its model and reward must be that of this run."""
         model, reward = getattr(best, "model", None), getattr(best, "reward", None)
         if isinstance(model, Model) and model != self.model:
             raise ParameterError("best: it is the optimum of another world than that of this run")
@@ -155,15 +190,7 @@ class Run:
 
 
 def violations_at(reward: Reward, outcomes: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """What each constraint of a reward lacks at each of these averages, a row each; nothing if it has none.
-
-    Parameters
-    ----------
-    reward : Reward
-        Constrained or not.
-    outcomes : float array
-        Averages, a row each.
-    """
+    """The violation of each constraint of a reward at each of these averages; empty if it has none."""
     if not isinstance(reward, Constrained):
         return {}
     rows = np.array([reward.violations(w) for w in outcomes]).reshape(len(outcomes), len(reward.names))
@@ -176,3 +203,45 @@ def _is_judged_alike(one: Reward, other: Reward) -> bool:
         return one.is_same_problem(other)
     moving = any(reward.kernels.lipschitz is not None for reward in (one, other))
     return one == other or (moving and type(one) is type(other))
+
+
+def log_spaced(first: int, last: int, per_decade: int = _PER_DECADE) -> NDArray[np.int64]:
+    """Whole numbers evenly spaced on a log scale, powers of ten and `last` among them.
+
+    Parameters
+    ----------
+    first, last : int
+        The range, both ends included.
+    per_decade : int
+        How many from one power of ten to the next.
+
+    Returns
+    -------
+    numpy.ndarray
+        Increasing, without repetition.
+
+    Examples
+    --------
+    >>> log_spaced(1, 100, per_decade=3).tolist()
+    [1, 2, 5, 10, 22, 46, 100]
+    """
+    decades = int(np.ceil(np.log10(last))) + 1
+    grid = np.unique(np.rint(10 ** (np.arange(decades * per_decade + 1) / per_decade)).astype(np.int64))
+    return np.unique(np.append(grid[(grid >= first) & (grid <= last)], last))
+
+
+def resolve_checkpoints(
+    checkpoints: Sequence[int] | NDArray[np.int64] | None, done: int, last: int
+) -> NDArray[np.int64]:
+    """The times at which to record: those given, if they are possible, or ten per decade."""
+    if checkpoints is None:
+        return log_spaced(done + 1, last)
+    try:
+        marks = np.array(
+            [check_count(mark, "checkpoints", 0, error=ParameterError) for mark in checkpoints], dtype=np.int64
+        )
+    except TypeError:
+        raise ParameterError(f"checkpoints: got {checkpoints!r}; a sequence of whole numbers is needed") from None
+    if marks.size and (np.any(np.diff(marks) <= 0) or marks[0] <= done or marks[-1] > last):
+        raise ParameterError(f"checkpoints: they must increase and lie in {done + 1} to {last}")
+    return marks

@@ -1,38 +1,44 @@
-"""An agent in a sampled world: the call that most programs make.
+"""An agent in a sampled world: `simulate`, its checks, when it stops, and how it saves.
 
 The world is sampled, the agent updated and its episodes planned inside one kernel, a stretch at a time (`stretches`).
 The faithful agent draws no random number, and the world's randomness at time t is a function of the seed and t alone.
 So one seed gives one trajectory: in one call or in several, through a saved file, or stepped by hand with `act`,
 `observe` and `model.world(seed)`.
+
+With `Certified`, the certified regret is checked at fixed times, each one percent after the one before, and at the
+checkpoints. So where a run stops depends on its seed, and not on the speed of the machine.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._numbers import SEEDS, counted, whole
-from equipoise._progress import progress_display
+from equipoise._checks import SEED_LIMIT, check_count, check_float, check_int
+from equipoise._runtime.progress import progress_display
 from equipoise.agents.base import Agent
-from equipoise.errors import ParameterError, ProtocolError
-from equipoise.models.laws.observing import cases_of
+from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.errors import FileError, ParameterError, ProtocolError
+from equipoise.models.laws.validate import find_branch_cases
 from equipoise.models.model import Model
 from equipoise.models.world import Seed
-from equipoise.simulation.checkpoints import checked_marks
-from equipoise.simulation.interrupting import interruptible
-from equipoise.simulation.keeping import Keeping
-from equipoise.simulation.run import Run, violations_at
-from equipoise.simulation.stretches import stretches
-from equipoise.simulation.trace import Trace
-from equipoise.simulation.until import Certified
+from equipoise.simulation.run import Run, log_spaced, resolve_checkpoints, violations_at
+from equipoise.simulation.stretches import StepRecord, stretches
 
-_MOST_STEPS: Final = 10**18
+_MAX_STEPS: Final = 10**18
+_LOOKS_PER_DECADE: Final = 231  # of the certified regret: one percent apart
+_SAVE_SECONDS: Final = 60.0  # between two saves
+_SAVE_SPACING: Final = 20.0  # and at least so many times as long as a save takes
 _INTERRUPTS: Final = ("raise", "return")
 
 
@@ -51,6 +57,68 @@ class SimulationInterrupted(KeyboardInterrupt):
         self.run = run
 
 
+@final
+@dataclass(frozen=True)
+class Certified:
+    """Stopping rule: stop once the certified regret is at most `regret`.
+
+    Parameters
+    ----------
+    regret : float
+        The certified regret: `best_possible` less the value of the average, see `Certificate`.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.star(branches=3, diameter=4)
+    >>> agent = eq.recommended(model.space, eq.rewards.Quadratic([1 / 3] * 3))
+    >>> run = eq.simulate(model, agent, 10**6, until=Certified(regret=0.01))
+    >>> run.status, run.steps < 10_000, float(run.certified[-1]) <= 0.01
+    ('certified', True, True)
+    """
+
+    regret: float
+
+    def __post_init__(self) -> None:
+        amount = check_float(self.regret, "regret", error=ParameterError)
+        if not amount > 0.0:
+            raise ParameterError(f"regret: got {self.regret}; it must be above 0")
+
+    def check(self, agent: Agent) -> None:
+        """Reject an agent that proves nothing, before anything runs.
+
+        Parameters
+        ----------
+        agent : Agent
+            The one to be run.
+        """
+        if not agent.proves:
+            raise ParameterError(
+                f"until: {type(agent).__name__} proves nothing about the optimum, so it would never stop; "
+                "see agent.certificate()"
+            )
+
+    def looks(self, done: int, last: int) -> NDArray[np.int64]:
+        """The times at which to look.
+
+        Parameters
+        ----------
+        done, last : int
+            Steps taken before, and in the end.
+        """
+        return log_spaced(done + 1, last, _LOOKS_PER_DECADE)
+
+    def reached(self, agent: Agent) -> bool:
+        """Whether it may stop.
+
+        Parameters
+        ----------
+        agent : Agent
+            Between two steps.
+        """
+        return agent.best_possible - agent.reward.value(agent.average) <= self.regret
+
+
 def simulate(
     model: Model,
     agent: Agent,
@@ -64,7 +132,7 @@ def simulate(
     progress: bool | None = None,
     save: str | os.PathLike[str] | None = None,
 ) -> Run:
-    """Run an agent in a world for so many steps; call it again to go on.
+    """Simulate an agent for a number of steps; call again to continue the same run.
 
     Parameters
     ----------
@@ -75,21 +143,21 @@ def simulate(
     steps : int
         How many steps to take from where the agent is.
     seed : int or SeedSequence
-        Seeds the world. To go on with a run, give the same seed again.
+        Seeds the world. To continue a run, give the same seed again.
     checkpoints : increasing ints, optional
-        Times t at which to record; by default ten a decade, log-spaced, and the last.
+        Times t at which to record; by default ten per decade, log-spaced, and the last.
     trace : bool
-        Whether to keep every step, in `Run.trace`; it is then stepped one by one, some ten microseconds each.
+        Whether to keep every step, in `Run.trace`; steps are then taken one by one, about ten microseconds each.
     until : Certified, optional
-        Stop before all steps are taken, once it is certified that little is lost; the status is then "certified".
+        Stop early, once the certified regret is small enough; the status is then "certified".
     interrupt : {"raise", "return"}
         What Ctrl-C does: raise `SimulationInterrupted`, a KeyboardInterrupt that has the run so far, or return that run
         with the status "interrupted".
     progress : bool, optional
         A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
     save : path, optional
-        A file to which the agent is saved on the way, once a minute, and when the run ends, however it does. From there
-        it goes on: ``simulate(model, Agent.load(path), steps, seed)``, with the same seed.
+        A file to which the agent is saved once a minute, and when the run ends, however it does. To continue:
+        ``simulate(model, Agent.load(path), steps, seed)``, with the same seed.
 
     Returns
     -------
@@ -116,7 +184,7 @@ def simulate(
         raise ParameterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
     done = agent.t - 1
     last = done + steps
-    marks = looks = checked_marks(checkpoints, done, last)
+    marks = looks = resolve_checkpoints(checkpoints, done, last)
     if until is not None:
         if not isinstance(until, Certified):
             raise ParameterError(f"until: got {until!r}; eq.Certified(regret=0.01) is such a condition")
@@ -127,10 +195,10 @@ def simulate(
     rows: list[NDArray[np.float64]] = []
     proven: list[float] = []
     began = time.perf_counter()
-    traced = Trace(agent, steps) if trace else None
-    walk = stretches(model, agent, last, seed, looks, None if traced is None else traced.advance)
+    record = StepRecord(model, agent, steps) if trace else None
+    walk = stretches(model, agent, last, seed, looks, None if record is None else record.advance)
     shown = progress_display("simulating", steps, wanted=progress, unit="steps")
-    keeping = None if save is None else Keeping(agent, save)
+    saver = None if save is None else Autosaver(agent, save)
     with interruptible() as stop, shown as display, contextlib.closing(walk):
         for mark in walk:
             if mark in recorded:
@@ -138,13 +206,13 @@ def simulate(
                 rows.append(agent.average)
                 proven.append(agent.best_possible)
             display.done(agent.t - 1 - done)
-            if keeping is not None:
-                keeping.look()
+            if saver is not None:
+                saver.maybe_save()
             certified = until is not None and mark is not None and until.reached(agent)
             if certified or stop.is_set():
                 break
-    if keeping is not None:
-        keeping.save()
+    if saver is not None:
+        saver.save()
     if agent.t <= last and agent.t - 1 > max([done, *times[-1:]]):
         times.append(agent.t - 1)
         rows.append(agent.average)
@@ -163,7 +231,8 @@ def simulate(
         seconds=time.perf_counter() - began,
         model=model,
         reward=agent.reward,
-        trace=None if traced is None else traced.frame(),
+        trace=None if record is None else record.frame(),
+        stopping_time=agent.stopping_time if isinstance(agent, KnapsackAgent) else None,
         violations=violations_at(agent.reward, outcomes),
     )
     if run.status == "interrupted" and interrupt == "raise":
@@ -172,7 +241,7 @@ def simulate(
 
 
 def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
-    """Refuse what cannot be simulated, before anything changes; returns the number of steps.
+    """Reject what cannot be simulated, before anything changes; returns the number of steps.
 
     Parameters
     ----------
@@ -205,12 +274,12 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
     for value, kind, name in ((model, Model, "model"), (agent, Agent, "agent")):
         if not isinstance(value, kind):
             raise ParameterError(f"{name}: got {type(value).__name__}; a {kind.__name__} is needed")
-    steps = counted(steps, "steps", 1, _MOST_STEPS, error=ParameterError)
+    steps = check_count(steps, "steps", 1, _MAX_STEPS, error=ParameterError)
     if not isinstance(seed, np.random.SeedSequence):
-        whole(seed, "seed", 0, SEEDS, error=ParameterError)
+        check_int(seed, "seed", 0, SEED_LIMIT, error=ParameterError)
     if model.space != agent.space.table:
         raise ParameterError(f"agent: it was not made for this model: {agent.space.table.difference(model.space)}")
-    cases_of(model, agent.space)
+    find_branch_cases(model, agent.space)
     model.require_communicating()
     if agent.pending:
         raise ProtocolError(f"simulate: the action of time {agent.t} has not been observed yet; call observe first")
@@ -221,3 +290,51 @@ def check_simulation(model: Model, agent: Agent, steps: int, seed: Seed) -> int:
             "give it the full horizon, or use Doubling"
         )
     return steps
+
+
+@final
+class Autosaver:
+    """Saves an agent once a minute, and less often if saving takes more than a twentieth of the time.
+
+    The first save is made at once, so that a path that cannot be written is an error before the first step.
+    """
+
+    def __init__(self, agent: Agent, path: str | os.PathLike[str]) -> None:
+        self._agent = agent
+        self._path = path
+        self._next = 0.0
+        self.save()
+
+    def maybe_save(self) -> None:
+        """Save, if it is time to. If that fails, say on a full disk, the run continues: the next save may succeed."""
+        if time.perf_counter() >= self._next:
+            self._next = time.perf_counter() + _SAVE_SECONDS
+            with contextlib.suppress(FileError):
+                self.save()
+
+    def save(self) -> None:
+        """Save now."""
+        began = time.perf_counter()
+        self._agent.save(self._path)
+        now = time.perf_counter()
+        self._next = now + max(_SAVE_SECONDS, _SAVE_SPACING * (now - began))
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """Turn Ctrl-C into an event while it lasts, so that it stops a run only between two steps."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.errors import FileError
-from equipoise.studies.results import Optimum, labelled
+from equipoise.studies.results import Optimum, label_agent
 from equipoise.studies.runner import Progress, Show
 
-_MOST: Final = 12  # running runs that are listed
-_PAUSE: Final = 10.0  # seconds between two lines
-_REFRESH: Final = 0.4
+_MAX_ROWS: Final = 12  # running runs that are listed
+_LINE_SECONDS: Final = 10.0  # seconds between two lines
+_REFRESH_SECONDS: Final = 0.4
 
 
 @contextlib.contextmanager
@@ -34,7 +34,7 @@ def display(console: Console) -> Iterator[Show]:
         def show(progress: Progress) -> None:
             nonlocal last
             now = time.monotonic()
-            if now - last >= _REFRESH or not progress.left:
+            if now - last >= _REFRESH_SECONDS or not progress.left:
                 last = now
                 live.update(_picture(progress), refresh=True)
 
@@ -42,12 +42,7 @@ def display(console: Console) -> Iterator[Show]:
 
 
 def summary(progress: Progress) -> str:
-    """How far a study is, in a line.
-
-    >>> from types import SimpleNamespace
-    >>> summary(SimpleNamespace(total=9, before=3, done=2, running={}, solving=0, elsewhere=0, failures=[], left=4))
-    '5 of 9 runs done (3 of them before)'
-    """
+    """How far a study is, in a line."""
     words = [f"{progress.before + progress.done} of {progress.total} runs done"]
     if progress.before:
         words[0] += f" ({progress.before} of them before)"
@@ -61,11 +56,7 @@ def summary(progress: Progress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people.
-
-    >>> duration(7.2), duration(600), duration(9000)
-    ('7 s', '10 min', '2 h 30 min')
-    """
+    """A length of time for people."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -77,7 +68,7 @@ def _lines(console: Console) -> Show:
 
     def show(progress: Progress) -> None:
         nonlocal last
-        if time.monotonic() - last >= _PAUSE:
+        if time.monotonic() - last >= _LINE_SECONDS:
             last = time.monotonic()
             console.print(f"{summary(progress)}{_left(progress, _part(progress))}", highlight=False, soft_wrap=True)
 
@@ -85,7 +76,7 @@ def _lines(console: Console) -> Show:
 
 
 def _picture(progress: Progress) -> RenderableType:
-    beats = {run: progress.folder.read_beat(run) for run in list(progress.running)[:_MOST]}
+    beats = {run: progress.folder.read_beat(run) for run in list(progress.running)[:_MAX_ROWS]}
     part = _part(progress)
     bar = Table.grid(padding=(0, 1))
     done = progress.before + progress.done + len(progress.failures)
@@ -103,7 +94,7 @@ def _picture(progress: Progress) -> RenderableType:
         optimum = optima[task.problem]
         table.add_row(
             Text(task.problem),
-            Text(labelled(task.agent, progress.plan.agents[task.problem, task.agent].caveat)),
+            Text(label_agent(task.agent, progress.plan.agents[task.problem, task.agent].caveat)),
             str(task.seed),
             f"{beat['t'] / task.steps:.0%}" if beat else "",
             _speed(beat["speed"]) if beat else "",

@@ -4,7 +4,8 @@ The table of `load_results` has a list in each cell of its column `outcomes`, wh
 the list is spread over columns: named by the labels of the outcomes if the problem has them, else ``outcome_0``,
 ``outcome_1`` and so on. Problems that differ in their outcomes have columns of their own, which are null in the rows of
 the others. A label that is the name of another column, such as ``value``, has ``outcome_`` before it. Violations of
-constraints are spread alike, as ``violation of`` and the name of the constraint.
+constraints are spread alike, as ``violation of`` and the name of the constraint. In CSV a text that a spreadsheet would
+take for a formula has an apostrophe before it (`_files.escape_formulas`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from equipoise._files import atomically
+from equipoise._files import atomically, escape_formulas
 from equipoise.errors import ParameterError, StudyError
 from equipoise.studies.record import VIOLATIONS
 from equipoise.studies.results import ProblemRecord, Results
@@ -26,13 +27,7 @@ _NESTED: Final = "outcomes"
 
 
 def flat_frame(results: Results) -> polars.DataFrame:
-    """The table of a study without lists in it: one column an outcome, in the place of `outcomes`.
-
-    Parameters
-    ----------
-    results : Results
-        Of a study, whole or in part.
-    """
+    """The table of a study without lists in it: one column an outcome, in the place of `outcomes`."""
     import polars
 
     frame = results.frame.with_row_index("_row")
@@ -55,20 +50,7 @@ def flat_frame(results: Results) -> polars.DataFrame:
 
 
 def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:
-    """The names of the columns of a problem's outcomes.
-
-    Parameters
-    ----------
-    record : ProblemRecord
-        The problem.
-    others : sequence of str
-        The names of all other columns.
-
-    >>> outcome_columns(ProblemRecord("p", "star", "Linear", 4, 9, 2, None), ["value"])
-    ['outcome_0', 'outcome_1']
-    >>> outcome_columns(ProblemRecord("p", "star", "Linear", 4, 9, 2, None, ["fill", "value"]), ["value"])
-    ['fill', 'outcome_value']
-    """
+    """The names of the columns of a problem's outcomes."""
     names: list[str] = []
     for k in range(record.n_outcomes):
         name = f"outcome_{k}" if record.outcome_labels is None else record.outcome_labels[k]
@@ -78,7 +60,7 @@ def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:
 
 
 def _csv(frame: polars.DataFrame, handle: BinaryIO) -> None:
-    frame.write_csv(handle)
+    escape_formulas(frame).write_csv(handle)
 
 
 def _parquet(frame: polars.DataFrame, handle: BinaryIO) -> None:

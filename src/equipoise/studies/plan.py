@@ -1,8 +1,14 @@
 """A study, worked out: every problem made, every agent tried on it, every run with its id.
 
 A run's id is a hash of what determines its results: the world (its arrays, however it was described), the reward, the
-agent with all its defaults, the number of steps, the checkpoints, the seed, and the version of this package. Names are
-no part of it. So more seeds, another agent or a new name leave what is done alone.
+agent with all its defaults, the number of steps, the checkpoints, the seed, the version of this package, and the source
+of every part that is not of this package. Names are no part of it. So more seeds, another agent or a new name leave
+what is done alone, and after an edit of a user-written agent its runs are done again, from their beginning.
+
+The explicit bound on an agent's regret, which a report draws next to what was measured, is `theory.bounds.regret` at
+every checkpoint. It needs the diameter of the world, which takes long to compute for a large one: above `MOST_STATES`
+states the bound is known to exist, and that is all. A model keeps its diameter, so it is computed once per problem at
+most, and only if some agent there has a bound.
 """
 
 from __future__ import annotations
@@ -11,7 +17,8 @@ import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -20,24 +27,26 @@ import numpy as np
 import tomli_w
 from numpy.typing import NDArray
 
-from equipoise._component import Component, allowed_in, described
+from equipoise._plugins import find_allowed
+from equipoise._runtime.cache import hash_module
+from equipoise._spec import Component, to_spec
 from equipoise._version import VERSION
 from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
 from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.schedules import tolerance_rule
-from equipoise.errors import EquipoiseError, StudyError
+from equipoise.errors import EquipoiseError, ParameterError, StudyError
 from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model
 from equipoise.models.world import stream
 from equipoise.rewards.base import Reward
 from equipoise.rewards.entropy import Entropy
-from equipoise.studies.guarantees import find_guarantee
-from equipoise.studies.policies import find_policy
 from equipoise.studies.results import Guarantee
 from equipoise.studies.spec import AgentSpec, Problem, Study
-from equipoise.studies.vocabulary import TOLD, make_agent, make_reward, make_world, table
-from equipoise.theory.regret import rate
+from equipoise.studies.vocabulary import TOLD, find_policy, make_agent, make_reward, make_world, part_spec
+from equipoise.theory.bounds import rate, regret
+from equipoise.theory.facts import Facts, Setting
 
 _FORMAT: Final = 1
 
@@ -52,6 +61,7 @@ class PlannedProblem:
     reward: Reward
     world: dict[str, Any] | None  # as the study says it; None for an object
     model_id: str
+    sources: dict[str, str]  # the user-written modules of the reward, with the hashes of their sources
     id: str  # of model and reward: what the optimum depends on
 
 
@@ -62,7 +72,8 @@ class PlannedAgent:
 
     name: str
     table: dict[str, Any]  # with its policy found
-    described: dict[str, Any]  # all that determines it
+    spec: dict[str, Any]  # all that determines it
+    sources: dict[str, str]  # the user-written modules of its parts, with the hashes of their sources
     rate: float | None  # the exponent of the theorem that covers it
     caveat: str  # what is to be said wherever its results are shown
     guarantee: Guarantee | None  # the explicit bound on its regret; found if the plan is to be run
@@ -84,7 +95,7 @@ class RunTask:
     reward: dict[str, Any]
     table: dict[str, Any]
     spec: str  # the same in TOML, for whoever reads the result
-    modules: tuple[str, ...]  # of parts written elsewhere, which the user allowed
+    sources: dict[str, str]  # the user-written modules of its parts, with the hashes of their sources
     version: str = VERSION
 
     def make_agent(self, reward: Reward) -> Agent:
@@ -101,7 +112,7 @@ class OptimumTask:
     problem: str
     model: Model
     reward: dict[str, Any]
-    modules: tuple[str, ...]
+    sources: dict[str, str]
     version: str = VERSION
 
 
@@ -150,8 +161,8 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
     origin : Path, optional
         The file that it was read from: errors name it, and the paths of worlds in files start from its folder.
     ready : bool
-        Whether it is to be run: policies by name and explicit bounds are then found, and each agent takes a step in
-        each world, which also compiles its kernels. Results can be read without.
+        Whether it is to be run: policies by name and explicit bounds are then found, and each agent of this package
+        takes a step in each world, which compiles its kernels. Results can be read without.
 
     Returns
     -------
@@ -175,36 +186,49 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         raise StudyError(f"study: got {type(study).__name__}; a Study is needed, such as read_study(path) gives")
     before = "" if origin is None else f"{origin}: "
     folder = None if origin is None else Path(origin).parent
-    problems = tuple(_problem(problem, f"{before}problems[{i}]", folder) for i, problem in enumerate(study.problems))
+    problems: list[PlannedProblem] = []
+    for i, problem in enumerate(study.problems):
+        with _exits_named(f"{before}problems[{i}]"):
+            problems.append(_problem(problem, f"{before}problems[{i}]", folder))
     agents: dict[tuple[str, str], PlannedAgent] = {}
-    for problem in problems:
+    for planned in problems:
         for i, agent in enumerate(study.agents):
             place = f"{before}agents[{i}]"
-            if agent.problems is None or problem.name in agent.problems:
-                agents[problem.name, agent.title()] = _agent(agent, problem, study, place, ready)
-    optima = {problem.id: problem for problem in problems}
+            if agent.problems is None or planned.name in agent.problems:
+                with _exits_named(place):
+                    agents[planned.name, agent.title()] = _agent(agent, planned, study, place, ready)
+    optima = {planned.id: planned for planned in problems}
     return Plan(
         study=study,
-        problems=problems,
+        problems=tuple(problems),
         agents=agents,
-        optima=tuple(_optimum(problem) for problem in optima.values()),
-        runs=tuple(_runs(study, problems, agents)),
+        optima=tuple(_optimum(planned) for planned in optima.values()),
+        runs=tuple(_runs(study, tuple(problems), agents)),
     )
 
 
-def model_hash(model: Model) -> str:
-    """A hash of everything in a model.
+@contextlib.contextmanager
+def _exits_named(where: str) -> Iterator[None]:
+    """Raise an error that names the place, instead of ending the program, if a user-written part calls `sys.exit`."""
+    try:
+        yield
+    except SystemExit as error:
+        raise StudyError(f"{where}: a part of it raised SystemExit: {error}") from error
 
-    >>> from equipoise.models import star
-    >>> model_hash(star(3, 4)) == model_hash(star()), model_hash(star(2, 4)) == model_hash(star())
-    (True, False)
-    """
-    return _hash_of(*model.stored())
+
+def _sources(*specs: Mapping[str, Any]) -> dict[str, str]:
+    """The user-written modules that specs name, with the hashes of their sources."""
+    return {module: hash_module(module) for module in find_allowed(*specs)}
+
+
+def model_hash(model: Model) -> str:
+    """A hash of everything in a model."""
+    return _hash_of(*model.pack())
 
 
 def _laws_hash(laws: Laws) -> str:
     """A hash of what an agent is told of mechanics; what laws and values are called is no part of it."""
-    return _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.stored_numbers())
+    return _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.pack_arrays())
 
 
 def _hash_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -222,14 +246,16 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
     except EquipoiseError as error:
         raise StudyError(f"{where}.world: {error}") from error
     reward = make_reward(problem.reward, model, f"{where}.reward")
-    model_id = model_hash(model)
+    model_id, determines = model_hash(model), _spec(reward)
+    sources = _sources(determines)
     return PlannedProblem(
         name=problem.title(),
         model=model,
         reward=reward,
         world=None if isinstance(problem.world, Model) else problem.world,
         model_id=model_id,
-        id=_digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": _described(reward)}),
+        sources=sources,
+        id=_digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": determines}, sources),
     )
 
 
@@ -242,11 +268,13 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
             description["policy"] = find_policy(policy, problem.model, problem.reward, f"{where}.policy")
     try:
         made = make_agent(description, problem.model, problem.reward, study.steps, 0, where)
-        determines = _described(made) | {"reward": _described(made.reward)}
+        determines = _spec(made) | {"reward": _spec(made.reward)}
     except EquipoiseError as error:
         place = "" if isinstance(error, StudyError) else f"{where}: "  # a StudyError begins with it
         raise StudyError(f"{place}{error} (in the problem {problem.name!r})") from error
-    if ready:  # so that everything is compiled once, and not by every worker
+    sources = _sources(determines, description)
+    # Everything is compiled here once, and not by every worker; user-written parts, which may do anything, run there.
+    if ready and not (sources or problem.sources):
         with contextlib.suppress(Exception):  # what an agent raises fails its runs, and the others go on
             made.advance(problem.model, stream(problem.model, 0), 1)
     if isinstance(policy, Mapping):
@@ -257,11 +285,12 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         determines[TOLD] = _laws_hash(made.space.laws)
     if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
-    own = _described(made.reward) == _described(problem.reward)
+    own = _spec(made.reward) == _spec(problem.reward)
     return PlannedAgent(
         name=agent.title(),
         table=description,
-        described=determines,
+        spec=determines,
+        sources=sources,
         rate=_rate(made, problem.reward, own, study.steps),
         caveat=made.caveat,
         guarantee=find_guarantee(made, problem.model, study.marks()) if ready and own else None,
@@ -275,11 +304,7 @@ def _says_seed(description: Mapping[str, Any]) -> bool:
 
 
 def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
-    """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents.
-
-    For an entropy whose smoothing follows time, Frank-Wolfe has 1/3 too, by (6.3). An agent that maximises another
-    reward than the problem's has none, nor has one whose plans are at some time coarser than the paper's.
-    """
+    """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents."""
     if isinstance(agent, KnapsackAgent):
         return None if agent.caveat else -1.0 / 3.0
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
@@ -295,13 +320,13 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
 
 def _certainty(agent: Agent) -> float | None:
     """The probability with which the certificates of an agent hold; None if it has none, or does not say."""
-    if not (agent.proves and isinstance(agent, TocUCRL2 | KnapsackAgent)):
+    if not (agent.proves and isinstance(agent, TocUCRL2 | KnapsackAgent | MixtureUCRL2)):
         return None
     return 1.0 - agent.delta if agent.confidence.learning else 1.0
 
 
 def _runs(
-    study: Study, problems: tuple[PlannedProblem, ...], agents: Mapping[tuple[str, str], PlannedAgent]
+    study: Study, problems: Sequence[PlannedProblem], agents: Mapping[tuple[str, str], PlannedAgent]
 ) -> Iterator[RunTask]:
     """All runs, seed by seed, so that a study that is stopped early has something of everything."""
     marks = study.marks()
@@ -313,18 +338,18 @@ def _runs(
 
 
 def _optimum(problem: PlannedProblem) -> OptimumTask:
-    reward = table(problem.reward, "")
-    return OptimumTask(problem.id, problem.name, problem.model, reward, allowed_in(reward))
+    reward = part_spec(problem.reward, "")
+    return OptimumTask(problem.id, problem.name, problem.model, reward, problem.sources)
 
 
 def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, marks: tuple[int, ...]) -> RunTask:
-    reward = table(problem.reward, "")
+    reward, sources = part_spec(problem.reward, ""), problem.sources | agent.sources
     determines = {
         "format": _FORMAT,
         "version": VERSION,
         "world": problem.model_id,
-        "reward": _described(problem.reward),
-        "agent": agent.described,
+        "reward": _spec(problem.reward),
+        "agent": agent.spec,
         "steps": study.steps,
         "marks": marks,
         "seed": seed,
@@ -338,7 +363,7 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         "agent": {"name": agent.name, **agent.table},
     }
     return RunTask(
-        id=_digest(determines),
+        id=_digest(determines, sources),
         problem=problem.name,
         agent=agent.name,
         seed=seed,
@@ -348,20 +373,62 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
         reward=reward,
         table=agent.table,
         spec=tomli_w.dumps(specification),
-        modules=allowed_in(reward, agent.table, agent.described),
+        sources=sources,
     )
 
 
-def _described(component: Component) -> dict[str, Any]:
-    """All that determines a component, as JSON."""
-    return described(component, _model_by_its_hash)
+def _spec(component: Component) -> dict[str, Any]:
+    """The spec of a component, with a model as its hash."""
+    return to_spec(component, _write_hash)
 
 
-def _model_by_its_hash(value: Any, where: str) -> dict[str, str]:
+def _write_hash(value: Any, where: str) -> dict[str, str] | None:
+    if value is None:
+        return None
     if not isinstance(value, Model):
         raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
     return {"model": model_hash(value)}
 
 
-def _digest(determines: Mapping[str, Any]) -> str:
+def _digest(determines: Mapping[str, Any], sources: Mapping[str, str]) -> str:
+    if sources:
+        determines = {**determines, "sources": sources}
     return hashlib.sha256(json.dumps(determines, sort_keys=True).encode()).hexdigest()[:24]
+
+
+MOST_STATES: Final = 2000  # about ten seconds
+FURTHEST: Final = 10**18
+
+
+def find_guarantee(agent: Agent, model: Model, marks: Sequence[int]) -> Guarantee | None:
+    """What is proven of the agent's regret for its own reward; None if that is nothing."""
+    if not isinstance(agent, TocUCRL2):
+        return None
+    try:
+        setting = Setting.of(agent)
+        smallest = regret(Facts.of(model, diameter=1.0), setting, 1)  # finite or not, whatever the diameter
+    except ParameterError:
+        return None
+    if not (math.isfinite(smallest.value) and smallest.probability > 0.0 and setting.scale > 0.0):
+        return None
+    limit = FURTHEST if agent.horizon is None else min(agent.horizon, FURTHEST)
+    if model.n_states > MOST_STATES:
+        return Guarantee(smallest.probability, setting.scale, (), None, limit)
+    facts = Facts.of(model)
+    return Guarantee(
+        probability=smallest.probability,
+        largest=setting.scale,
+        bounds=tuple((t, regret(facts, setting, t).value) for t in marks),
+        telling=_telling(facts, setting, limit),
+        limit=limit,
+    )
+
+
+def _telling(facts: Facts, setting: Setting, limit: int) -> int | None:
+    """The first T at which the bound is below L ||1_K||, by bisection; None if there is none up to the limit."""
+
+    def tells(steps: int) -> bool:
+        return regret(facts, setting, steps).value < setting.scale
+
+    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)
+    return first if first <= limit else None

@@ -2,6 +2,12 @@
 
 A process that dies breaks the whole pool of the standard library, so a `LocalPool` can be opened anew. A Dask scheduler
 gives the work of a dead worker to another by itself.
+
+Several programs may work in one folder: each run is claimed by one of them. A claim is a lock on one byte of the file
+``.claims``, at an offset made from the run's id (POSIX record locks, as `fcntl.lockf` gives them). The system frees it
+when the process ends, however that comes about, so nothing has to be cleaned up after `kill -9`. On a system without
+such locks every claim succeeds: work may then be done twice, and no harm comes of that, because results are written
+whole and are the same.
 """
 
 from __future__ import annotations
@@ -9,27 +15,35 @@ from __future__ import annotations
 import abc
 import concurrent.futures
 import contextlib
+import importlib
 import importlib.metadata
 import multiprocessing
+import os
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, final
 
-from equipoise._numbers import whole
-from equipoise._threads import cores
+from equipoise._checks import check_int
+from equipoise._runtime.threads import core_count, hold_interrupts
 from equipoise._version import VERSION
-from equipoise.errors import ParameterError, StudyError
-from equipoise.studies.work import in_pool
+from equipoise.errors import FileError, ParameterError, StudyError
+from equipoise.studies.worker import in_pool
 
 MOST_JOBS: Final = 4096
-_GRACE: Final = 5.0  # seconds for workers to save and leave
-_CONNECT: Final = 10.0
-_PATIENCE: Final = 20.0  # seconds for a first worker to come
+_SAVE_SECONDS: Final = 5.0  # seconds for workers to save and leave
+_CONNECT_SECONDS: Final = 10.0
+_WORKER_SECONDS: Final = 20.0  # seconds for a first worker to come
 
 
 class Pool(abc.ABC):
     """Workers, and how much work they should have at hand."""
 
     executor: concurrent.futures.Executor
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> concurrent.futures.Future[Any]:
+        """Give work to a worker."""
+        return self.executor.submit(function, *arguments)
 
     @abc.abstractmethod
     def capacity(self) -> int:
@@ -46,19 +60,20 @@ class Pool(abc.ABC):
 
 @final
 class LocalPool(Pool):
-    """Processes of this machine; None: one a core.
-
-    They are spawned, because libraries with threads of their own do not survive a fork. A script that opens a pool must
-    therefore guard what it does with ``if __name__ == "__main__":``.
-    """
+    """Processes of this machine; None: one a core."""
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = cores() if jobs is None else whole(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
+        self.jobs = core_count() if jobs is None else check_int(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
         self._open()
 
     def _open(self) -> None:
         spawn = multiprocessing.get_context("spawn")
         self.executor = concurrent.futures.ProcessPoolExecutor(self.jobs, spawn, in_pool, (self.jobs,))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> concurrent.futures.Future[Any]:
+        """Give work to a worker; processes that are started for it never hear Ctrl-C, which this program handles."""
+        with hold_interrupts():
+            return super().submit(function, *arguments)
 
     def capacity(self) -> int:
         """One task a process."""
@@ -77,7 +92,7 @@ class LocalPool(Pool):
             )  # the processes of this pool only
             for child in children:
                 child.terminate()
-            deadline = time.monotonic() + _GRACE
+            deadline = time.monotonic() + _SAVE_SECONDS
             for child in children:
                 child.join(max(0.0, deadline - time.monotonic()))
             for child in children:
@@ -97,12 +112,12 @@ class ClusterPool(Pool):
         except ImportError:
             raise StudyError('cluster: Dask is not installed; pip install "equipoise[cluster]"') from None
         try:
-            self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)
+            self._client: Any = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             reason = str(error) or type(error).__name__
             raise StudyError(f"cluster: no scheduler answers at {address!r} ({reason})") from None
         try:
-            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
             versions = set(self._client.run(importlib.metadata.version, "equipoise").values())
         except TimeoutError:
             self._client.close()
@@ -134,3 +149,47 @@ class ClusterPool(Pool):
         with contextlib.suppress(OSError, TimeoutError):
             self.executor.shutdown(wait=not now)  # which cancels what is not done, unless it waits
         self._client.close()
+
+
+_fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
+_DIGITS: Final = 15  # of the id in base 16: 60 bits of offset
+
+
+@final
+class Claims:
+    """The claims of this process on the runs of a folder; a context."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / ".claims"
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+    def take(self, identity: str) -> bool:
+        """Claim a run; False if another process has it."""
+        if _fcntl is None:
+            return True
+        try:
+            _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB, 1, _offset(identity))
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError:  # a file system without locks
+            return True
+        return True
+
+    def drop(self, identity: str) -> None:
+        """Give a run back."""
+        if _fcntl is not None:
+            with contextlib.suppress(OSError):
+                _fcntl.lockf(self._file, _fcntl.LOCK_UN, 1, _offset(identity))
+
+    def __enter__(self) -> Claims:
+        return self
+
+    def __exit__(self, *_reason: object) -> None:
+        os.close(self._file)
+
+
+def _offset(identity: str) -> int:
+    return int(identity[:_DIGITS], 16)

@@ -1,10 +1,11 @@
 """The result of one run as a Parquet file: a typed table with one row a checkpoint, and what it is within its metadata.
 
-The metadata holds under ``equipoise`` a JSON text (id, specification in TOML, versions, seed, steps,
-seconds, how often it was resumed) and under ``sha256`` a checksum of that text and of every number in the table. Under
-``equipoise-seal`` is the SHA-256 of the file's own bytes, with zeros in its place: it is looked at before anything else
-is, since a reader of Parquet may end the process over a damaged file. A file whose checksums are not right is never
-read. Files of before have no seal.
+The metadata holds under ``equipoise`` a JSON text: id, specification in TOML, versions, seed, steps, seconds, how often
+it was resumed.
+
+All files of a study's folder, Parquet and JSON, have a seal: under ``equipoise-seal`` the SHA-256 of the file's own
+bytes, with zeros in its place. It is checked before anything else is, since a reader of Parquet may end the process
+over a damaged file. A file whose seal is not right is never read.
 
 An episode counts as begun by time t if it started by then, and as ended if the next one did.
 """
@@ -18,11 +19,12 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, ValidationError
 
 from equipoise._version import VERSION
 from equipoise.agents.episodes import TRIGGERS, Episodes
@@ -32,14 +34,57 @@ if TYPE_CHECKING:
     import polars
 
 ENDED: Final = ("gradient", "visits", "both", "restart")
+LAWS: Final = "laws"
+"""Under which name a result file holds what was learnt of laws."""
 VIOLATIONS: Final = "violations"
 """The column of what each constraint lacks, in the results of a problem that has some."""
 _FORMAT: Final = 1
 _KEY: Final = "equipoise"
-_CHECKSUM: Final = "sha256"
-_SEAL: Final = "equipoise-seal"
-_SEALED: Final = re.compile(_SEAL.encode() + rb"[^0-9a-f]{1,8}?([0-9a-f]{64})")
-_OPEN: Final = "0" * 64  # in the place of the seal while it is computed
+SEAL: Final = "equipoise-seal"
+"""The name of the seal in the metadata of Parquet, and in JSON."""
+OPEN_SEAL: Final = "0" * 64
+"""What a seal is while it is computed."""
+_SEALED: Final = re.compile(SEAL.encode() + rb"[^0-9a-f]{1,8}?([0-9a-f]{64})")
+
+
+_T = TypeVar("_T")
+_DAMAGE: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, MemoryError)
+_Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+@dataclass(frozen=True)
+class _Laws:
+    """What a run has learnt of laws: columns of one length."""
+
+    law: list[str]
+    value: list[str]
+    visits: list[_Count]
+    estimate: list[float | None]
+    low: list[float]
+    high: list[float]
+    truth: list[float | None]
+
+    def __post_init__(self) -> None:
+        if len({len(column) for column in vars(self).values()}) > 1:
+            raise ValueError("the columns of its laws differ in length")
+
+
+@dataclass(frozen=True)
+class _About:
+    """What the metadata of a result must say, as far as it is used."""
+
+    id: str
+    problem: str
+    agent: str
+    seed: _Count
+    steps: _Count
+    seconds: float
+    versions: dict[str, str]
+    laws: _Laws | None = None
+
+    def __post_init__(self) -> None:
+        if "equipoise" not in self.versions:
+            raise ValueError("it does not say which version wrote it")
 
 
 @final
@@ -50,8 +95,14 @@ class Record:
     table: polars.DataFrame
     about: dict[str, Any]
 
+    def sizes(self) -> tuple[int, int]:
+        """How many outcomes and how many constraints its problem has."""
+        lists = [self.table[name].list.len() for name in ("outcomes", VIOLATIONS) if name in self.table.columns]
+        outcomes, violations = (*(int(length[0]) if len(length) else 0 for length in lists), 0)[:2]
+        return outcomes, violations
 
-def tabulated(
+
+def tabulate_run(
     t: NDArray[np.int64],
     outcomes: NDArray[np.float64],
     values: NDArray[np.float64],
@@ -59,23 +110,7 @@ def tabulated(
     episodes: Episodes,
     violations: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> polars.DataFrame:
-    """The table of a run: averages, values, what is certified, and how many episodes there were by each time.
-
-    Parameters
-    ----------
-    t : int array
-        The checkpoints.
-    outcomes : float array, one row a checkpoint
-        Averages.
-    values : float array
-        g of them.
-    certified : float array
-        What is lost at most, as far as it was proven by then; not finite where nothing is proven.
-    episodes : Episodes
-        All of the run.
-    violations : mapping, optional
-        What each constraint lacks at each checkpoint; nothing if there are none.
-    """
+    """The table of a run: averages, values, what is certified, and how many episodes there were by each time."""
     import polars
 
     begun = np.searchsorted(episodes.start, t, side="right")
@@ -99,55 +134,79 @@ def tabulated(
     return polars.DataFrame(columns)
 
 
-def encoded(table: polars.DataFrame, about: dict[str, Any]) -> bytes:
+def encode_result(table: polars.DataFrame, about: dict[str, Any]) -> bytes:
     """The bytes of a result file."""
     versions = {"equipoise": VERSION, "python": platform.python_version(), "numpy": np.__version__}
     text = json.dumps({"format": _FORMAT, "versions": versions | {"numba": numba.__version__}, **about}, sort_keys=True)
     buffer = io.BytesIO()
-    table.write_parquet(buffer, metadata={_KEY: text, _CHECKSUM: _checksum(table, text), _SEAL: _OPEN})
-    content = buffer.getvalue()
+    table.write_parquet(buffer, metadata={_KEY: text, SEAL: OPEN_SEAL})
+    return seal(buffer.getvalue())
+
+
+def seal(content: bytes) -> bytes:
+    """Fill in the seal of a file, which is open."""
     (place,) = (found.span(1) for found in _SEALED.finditer(content))
     return _with_seal(content, place, hashlib.sha256(content).hexdigest())
 
 
-def decoded(content: bytes) -> Record:
+def check_seal(content: bytes) -> None:
+    """Raise a `FileError` if the bytes of a file are not those that were sealed."""
+    sealed = _SEALED.search(content)
+    if sealed is None:
+        raise FileError("truncated, damaged, or no result of Equipoise: it has no seal")
+    if hashlib.sha256(_with_seal(content, sealed.span(1), OPEN_SEAL)).hexdigest().encode() != sealed[1]:
+        raise FileError("damaged: its checksum is not right")
+
+
+def decode_result(content: bytes) -> Record:
     """Read the bytes of a result file; a `FileError` says what is wrong with them."""
     import polars
 
-    sealed = _SEALED.search(content)
-    if sealed is not None:
-        unsealed = _with_seal(content, sealed.span(1), _OPEN)
-        if hashlib.sha256(unsealed).hexdigest().encode() != sealed[1]:
-            raise FileError("damaged: its checksum is not right")
+    check_seal(content)
     try:
-        metadata = polars.read_parquet_metadata(io.BytesIO(content))
-        text, checksum = metadata.get(_KEY), metadata.get(_CHECKSUM)
-        if text is None or checksum is None:
+        text = polars.read_parquet_metadata(io.BytesIO(content)).get(_KEY)
+        if text is None:
             raise FileError("a Parquet file, but no result of Equipoise")
         table = polars.read_parquet(io.BytesIO(content))
-        if _checksum(table, text) != checksum:
-            raise FileError("damaged: its checksum is not right")
         about = json.loads(text)
         if about["format"] > _FORMAT:
             raise FileError(f"of format {about['format']}, written by a later Equipoise")
+        validate(_About, about)
+        _require_columns(table)
         return Record(table, about)
     except FileError:
         raise
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError, KeyError) as error:
-        raise FileError(f"truncated, damaged, or no Parquet file ({str(error).splitlines()[0]})") from None
+    except (*_DAMAGE, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise FileError(f"truncated, damaged, or no Parquet file ({reason})") from None
 
 
-def _with_seal(content: bytes, place: tuple[int, int], seal: str) -> bytes:
-    """The same bytes with another seal."""
-    return content[: place[0]] + seal.encode() + content[place[1] :]
+def validate(kind: type[_T], content: Any) -> _T:
+    """Make a dataclass of what was read from JSON; a `FileError` if a field is missing or of another type."""
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(content), strict=True)
+    except ValidationError as error:
+        mistake = error.errors()[0]
+        place = ".".join(map(str, mistake["loc"]))
+        raise FileError(f"damaged: {place}: {mistake['msg'].lower()}") from None
 
 
-def _checksum(table: polars.DataFrame, text: str) -> str:
-    digest = hashlib.sha256(text.encode())
-    for column in table.iter_columns():
-        digest.update(f"{column.name}:{column.dtype}:{len(column)}".encode())
-        if column.dtype.is_nested():
-            digest.update(np.ascontiguousarray(column.list.len().to_numpy()).tobytes())
-            column = column.explode()
-        digest.update(np.ascontiguousarray(column.to_numpy()).tobytes())
-    return digest.hexdigest()
+def _require_columns(table: polars.DataFrame) -> None:
+    """Refuse a table that is not that of a run, though its checksum is right."""
+    import polars
+
+    numbers = polars.List(polars.Float64)
+    filled = dict.fromkeys(("t", "episodes", *ENDED, "sweeps"), polars.Int64) | {"value": polars.Float64}
+    possible = filled | {"certified": polars.Float64, VIOLATIONS: numbers, "outcomes": numbers}
+    wrong = [name for name, kind in table.schema.items() if possible.get(name) != kind]
+    wrong += [name for name in (*filled, "outcomes") if name not in table.columns or table[name].has_nulls()]
+    wrong += [] if "certified" in table.columns else ["certified"]
+    for name in ("outcomes", VIOLATIONS):
+        if not wrong and name in table.columns and (table[name].has_nulls() or table[name].list.len().n_unique() > 1):
+            wrong.append(name)
+    if wrong:
+        raise FileError(f"damaged: its column {wrong[0]!r} is missing, or not what a run has")
+
+
+def _with_seal(content: bytes, place: tuple[int, int], digest: str) -> bytes:
+    return content[: place[0]] + digest.encode() + content[place[1] :]

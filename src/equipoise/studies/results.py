@@ -17,19 +17,40 @@ The table has one row a run and checkpoint:
 | sweeps | int | of the planner so far |
 | steps, seconds | int, float | of the whole run, compilation apart |
 | violations | list of float | what each constraint of the problem lacks; only if some problem of the study has some |
+
+What agents have learnt of the laws of a system whose mechanics are known is in a second table, with one row for each
+run and value of a law:
+
+| column | type | meaning |
+|---|---|---|
+| problem, agent | str | their names in the study |
+| seed | int | of the world |
+| law, value | str | of the mechanics, as they are written |
+| visits | int | how often the law was seen by the end of the run |
+| estimate | float | the share of these in which it had the value; null if it was never seen |
+| low, high | float | the region of the agent at the end: equal where it is a point, such as a law that was drawn |
+| truth | float | the probability in the world; null for a conditional law that never comes into play there |
+
+A run is certified within x at the first checkpoint at which its certified regret is at most x. What is achieved may
+fall again afterwards, as luck turns, and the certified regret rise above x: `steps_until_certified` also has the
+checkpoint from which on it never did. Both are known to the next checkpoint only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from equipoise.studies.learnt import no_laws
+from equipoise._checks import check_float
+from equipoise.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars
 
+LAW_NUMBERS: Final = ("estimate", "low", "high", "truth")
+"""The columns of numbers in the table of laws."""
 WITHIN: Final = 0.01
 """The regret that is to be certified, where a study does not say."""
 
@@ -38,13 +59,26 @@ INFEASIBLE: Final = "infeasible"
 """How the status of an optimum begins where the constraints cannot be met; then those in conflict are named."""
 
 
-def labelled(name: str, caveat: str) -> str:
-    """An agent's name, with what is to be said wherever its results are shown.
-
-    >>> labelled("PSRL", "without a proof here"), labelled("TOC-UCRL2", "")
-    ('PSRL — without a proof here', 'TOC-UCRL2')
-    """
+def label_agent(name: str, caveat: str) -> str:
+    """Return an agent's name with its caveat, as it is shown with its results."""
     return f"{name} — {caveat}" if caveat else name
+
+
+def make_law_frame(rows: Iterable[tuple[Any, ...]] = ()) -> polars.DataFrame:
+    """Make the table of laws from its rows."""
+    import polars
+
+    text, whole, number = polars.String, polars.Int64, polars.Float64
+    schema: dict[str, Any] = {
+        "problem": text,
+        "agent": text,
+        "seed": whole,
+        "law": text,
+        "value": text,
+        "visits": whole,
+    }
+    schema |= dict.fromkeys(LAW_NUMBERS, number)
+    return polars.DataFrame(list(rows), schema=schema, orient="row")
 
 
 @dataclass(frozen=True)
@@ -65,25 +99,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class ProblemRecord:
-    """A problem of the study: how it is called, what it is, and its optimum if that could be had.
-
-    Attributes
-    ----------
-    name : str
-        In the study.
-    world, reward : str
-        In words of the study file, e.g. star(branches=3, diameter=4).
-    n_states, n_pairs, n_outcomes : int
-        Its size.
-    optimum : Optimum or None
-        None if it could not be had.
-    outcome_labels : sequence of str or None
-        What the outcomes are called; None if they have numbers only, as in the results of earlier versions.
-    constraints : sequence of str
-        The names of its constraints.
-    prices : sequence of float
-        What a unit of each violation costs, in units of the value.
-    """
+    """A problem of the study: how it is called, what it is, and its optimum if that could be had."""
 
     name: str
     world: str
@@ -97,11 +113,7 @@ class ProblemRecord:
     prices: Sequence[float] = ()
 
     def outcome_name(self, k: int) -> str:
-        """Outcome k by its label, or by its number if it has none.
-
-        >>> ProblemRecord("p", "star", "Linear", 4, 9, 2, None, ["fill", "waste"]).outcome_name(1)
-        'waste'
-        """
+        """Outcome k by its label, or by its number if it has none."""
         return str(k) if self.outcome_labels is None else self.outcome_labels[k]
 
 
@@ -117,26 +129,12 @@ class AgentRecord:
     @property
     def label(self) -> str:
         """Its name, with its caveat."""
-        return labelled(self.name, self.caveat)
+        return label_agent(self.name, self.caveat)
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The explicit bound on the regret of an agent on a problem.
-
-    Attributes
-    ----------
-    probability : float
-        With which it holds, for all t at once.
-    largest : float
-        L ||1_K||: no regret is larger, whatever the agent does.
-    bounds : tuple
-        (t, the bound at t) for every checkpoint; empty if the world is too large for its diameter to be computed.
-    telling : int or None
-        The time from which on the bound is below `largest`, and so says something; None if it is not, up to `limit`.
-    limit : int
-        10^18, or the steps that the agent is made for.
-    """
+    """The explicit bound on the regret of an agent on a problem."""
 
     probability: float
     largest: float
@@ -184,9 +182,9 @@ class Results:
     guarantees : dict
         (problem, agent) to the explicit bound on its regret, if there is one.
     certified_within : float
-        The regret that is to be certified: agents are compared by the steps until it is.
+        The regret that is to be certified: agents are compared by the time from which on it is.
     laws : polars.DataFrame
-        What agents that were told mechanics have learnt of the laws, beside the truth: see `equipoise.studies.learnt`.
+        What agents that were told mechanics have learnt of the laws, beside the truth: see `equipoise.studies.results`.
 
     Examples
     --------
@@ -213,4 +211,52 @@ class Results:
     planned: frozenset[tuple[str, str]] = frozenset()
     guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)
     certified_within: float = WITHIN
-    laws: polars.DataFrame = field(default_factory=no_laws)
+    laws: polars.DataFrame = field(default_factory=make_law_frame)
+
+
+def steps_until_certified(frame: polars.DataFrame, within: float) -> polars.DataFrame:
+    """For each run the steps until it was certified that no more than so much is lost.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        From `load_results`.
+    within : float
+        How much, above 0.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a run, in the order of the frame: problem, agent, seed, run; `proves`, whether it has a certificate at
+        all; `first`, the first checkpoint at which what is certified is at most `within`; and `since`, the one from
+        which on it always is. Both are null if there is none.
+
+    Examples
+    --------
+    >>> import polars
+    >>> rows = [(10, 0.5), (100, 0.009), (1000, 0.02), (10_000, 0.003)]
+    >>> frame = polars.DataFrame(rows, schema=["t", "certified"], orient="row").with_columns(
+    ...     problem=polars.lit("star"), agent=polars.lit("A"), seed=0, run=polars.lit("8f3a"))
+    >>> steps_until_certified(frame, 0.01).select("proves", "first", "since").rows()
+    [(True, 100, 10000)]
+    >>> steps_until_certified(frame, 0.001).select("proves", "first", "since").rows()
+    [(True, None, None)]
+    """
+    import polars as pl
+
+    amount = regret_to_certify(within)
+    enough = pl.col("certified").is_finite().fill_null(value=False) & (pl.col("certified") <= amount)
+    later = enough.sort_by("t").reverse().cast(pl.Int8).cum_min().reverse().cast(pl.Boolean)
+    return frame.group_by("problem", "agent", "seed", "run", maintain_order=True).agg(
+        proves=pl.col("certified").is_finite().fill_null(value=False).any(),
+        first=pl.col("t").filter(enough).min(),
+        since=pl.col("t").sort().filter(later).min(),
+    )
+
+
+def regret_to_certify(amount: float) -> float:
+    """A regret that can be certified: a number above 0."""
+    number = check_float(amount, "certified within", error=ParameterError)
+    if not 0.0 < number < math.inf:
+        raise ParameterError(f"certified within: got {amount}; a number above 0 is needed")
+    return number

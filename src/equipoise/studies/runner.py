@@ -4,7 +4,8 @@
 
 Tasks that another program has claimed are looked at again until they are done there, or given up. A run that fails is
 recorded, and the others go on. When a worker dies, what was running is done again; a run during which workers died
-three times is a failed one, and the third time it runs alone, so that no other is blamed.
+three times is a failed one, and the third time it runs alone, so that no other is blamed. A run that takes longer than
+the study allows is a failed one too: all workers are ended, and the other runs continue from where they were saved.
 """
 
 from __future__ import annotations
@@ -19,21 +20,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from equipoise._numbers import real, whole
+from equipoise._checks import check_float, check_int
 from equipoise.errors import EquipoiseError, FileError, ParameterError, StudyError
-from equipoise.studies.claims import Claims
 from equipoise.studies.plan import OptimumTask, Plan, RunTask, make_plan
-from equipoise.studies.pools import MOST_JOBS, ClusterPool, LocalPool, Pool
+from equipoise.studies.pools import MOST_JOBS, Claims, ClusterPool, LocalPool, Pool
 from equipoise.studies.results import Failure
 from equipoise.studies.spec import Study
 from equipoise.studies.store import Folder
-from equipoise.studies.work import Failed, Finished, Solved, perform
+from equipoise.studies.worker import Failed, Finished, Solved, perform
 
 Task = RunTask | OptimumTask
 
-_WAIT: Final = 0.2  # seconds between two looks at the display
-_AGAIN: Final = 1.0  # seconds between two looks at what other programs do
-_STRIKES: Final = 3  # workers that may die over one task before it counts as failed
+_POLL_SECONDS: Final = 0.2  # seconds between two looks at the display
+_CLAIM_SECONDS: Final = 1.0  # seconds between two looks at what other programs do
+_MAX_CRASHES: Final = 3  # workers that may die over one task before it counts as failed
 _GUARD: Final = 'guard what it does with: if __name__ == "__main__":'
 EVERY: Final = 10.0
 
@@ -55,8 +55,9 @@ class Progress:
         Runs that ended in an error.
     unsolved : list of str
         Problems without a certified optimum, each with the reason.
-    damaged : list of str
-        Files that could not be read, and were written anew.
+    repeated : list of str
+        What is done again, each with the reason: files that could not be read, and the runs of user-written modules
+        whose source has changed.
     running : dict
         The runs under way, by their ids.
     solving, elsewhere : int
@@ -83,7 +84,7 @@ class Progress:
     done: int = 0  # runs done now
     failures: list[Failure] = field(default_factory=list)
     unsolved: list[str] = field(default_factory=list)  # problems without an optimum, and why
-    damaged: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
     running: dict[str, RunTask] = field(default_factory=dict)
     solving: int = 0
     elsewhere: int = 0
@@ -170,15 +171,17 @@ def run_study(
     >>> progress.done, progress.failures, results.missing, results.frame["t"].max()
     (2, [], 0, 100)
     """
-    if not real(every, "every", error=ParameterError) > 0:
+    if not check_float(every, "every", error=ParameterError) > 0:
         raise ParameterError(f"every: got {every}; a number of seconds > 0 is needed")
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise StudyError(f"a worker process reads the script that started it, and would start it again; {_GUARD}")
     if jobs is not None:
-        whole(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
+        check_int(jobs, "jobs", 1, MOST_JOBS, error=ParameterError)
     plan = make_plan(study, origin)
     place = Folder(out)
-    progress = Progress(plan, place, damaged=place.prepare(plan))
+    if cluster is not None and study.time_limit is not None:
+        raise StudyError("time_limit: a run on a cluster cannot be ended from here; leave out the limit or the cluster")
+    progress = Progress(plan, place, repeated=place.prepare(plan))
     tasks = _remaining(progress)
     if tasks:
         pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
@@ -199,7 +202,7 @@ def _remaining(progress: Progress) -> deque[Task]:
         try:
             done = _is_done(progress.folder, task)
         except FileError as error:
-            progress.damaged.append(str(error))
+            progress.repeated.append(str(error))
             done = False
         if not done:
             tasks.append(task)
@@ -229,9 +232,9 @@ class _Runner:
         self._every = every
         self._show = show
         self._futures: dict[concurrent.futures.Future[Any], Task] = {}
-        self._strikes: dict[str, int] = {}
+        self._crashes: dict[str, int] = {}
+        self._begun: dict[str, float] = {}  # when tasks were first seen to be under way
         self._breaks = 0
-        self._answers = 0
 
     def run(self, tasks: deque[Task]) -> None:
         waiting: deque[Task] = deque()  # claimed by another program
@@ -241,7 +244,8 @@ class _Runner:
             while tasks or self._futures or waiting:
                 self._submit(tasks, waiting)
                 self._collect(tasks)
-                if waiting and time.monotonic() - looked > _AGAIN:
+                self._end_overdue(tasks)
+                if waiting and time.monotonic() - looked > _CLAIM_SECONDS:
                     looked = time.monotonic()
                     self._look_again(tasks, waiting)
                 self._progress.elsewhere = sum(isinstance(task, RunTask) for task in waiting)
@@ -265,9 +269,11 @@ class _Runner:
                 continue
             if self._done_meanwhile(task):
                 continue
+            self._begun.pop(task.id, None)
+            self._progress.folder.forget_beginning(task.id)
             try:
                 partial = str(self._progress.folder.partial.resolve())
-                future = self._pool.executor.submit(perform, task, partial, self._every)
+                future = self._pool.submit(perform, task, partial, self._every)
             except concurrent.futures.BrokenExecutor:
                 tasks.appendleft(task)
                 self._pool.reopen()
@@ -277,9 +283,12 @@ class _Runner:
 
     def _collect(self, tasks: deque[Task]) -> None:
         if not self._futures:
-            time.sleep(_WAIT)
+            time.sleep(_POLL_SECONDS)
             return
-        done, _ = concurrent.futures.wait(self._futures, _WAIT, concurrent.futures.FIRST_COMPLETED)
+        done, _ = concurrent.futures.wait(self._futures, _POLL_SECONDS, concurrent.futures.FIRST_COMPLETED)
+        for task in self._futures.values():
+            if task.id not in self._begun and self._progress.folder.has_begun(task.id):
+                self._begun[task.id] = time.monotonic()
         broken = False
         for future in done:
             task = self._futures.pop(future)
@@ -288,20 +297,36 @@ class _Runner:
                 answer = future.result()
             except concurrent.futures.BrokenExecutor:
                 broken = True
-                answer = self._strike(task, tasks, "its process died")
+                answer = self._count_crash(task, tasks, "its process died")
             except (Exception, concurrent.futures.CancelledError) as error:  # the cluster's own
                 if isinstance(error, EquipoiseError):
                     raise
-                answer = self._strike(task, tasks, f"its worker was lost ({type(error).__name__}: {error})")
+                answer = self._count_crash(task, tasks, f"its worker was lost ({type(error).__name__}: {error})")
             if answer is not None:
-                self._answers += not isinstance(answer, Failed)
                 self._keep(task, answer)
                 self._claims.drop(task.id)
         if broken and not self._futures:
-            self._breaks += 1
-            if self._breaks >= _STRIKES and not self._answers:
+            self._breaks += not self._begun
+            if self._breaks >= _MAX_CRASHES:
                 raise StudyError(f"every worker process dies before it has done anything; in a script, {_GUARD}")
             self._pool.reopen()
+
+    def _end_overdue(self, tasks: deque[Task]) -> None:
+        """End what takes longer than the study allows, and queue again what its workers had to be ended for."""
+        limit, now = self._progress.plan.study.time_limit, time.monotonic()
+        if limit is None or all(now - self._begun.get(task.id, now) <= limit for task in self._futures.values()):
+            return
+        self._pool.reopen()
+        for future, task in list(self._futures.items()):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                continue  # its answer is collected
+            del self._futures[future]
+            self._note(task, -1)
+            if now - self._begun.get(task.id, now) > limit:
+                self._keep(task, Failed(f"it was ended after {limit:g} s, the time limit of the study", ""))
+            else:
+                tasks.appendleft(task)
+            self._claims.drop(task.id)
 
     def _keep(self, task: Task, answer: Finished | Solved | Failed) -> None:
         progress = self._progress
@@ -318,17 +343,17 @@ class _Runner:
             case Failed():
                 progress.unsolved.append(f"{task.problem}: {answer.error}")
 
-    def _strike(self, task: Task, tasks: deque[Task], why: str) -> Failed | None:
-        """Queue a task again after its worker died, or give its failure once that has happened `_STRIKES` times."""
-        self._strikes[task.id] = self._strikes.get(task.id, 0) + 1
-        if self._strikes[task.id] < _STRIKES:
+    def _count_crash(self, task: Task, tasks: deque[Task], why: str) -> Failed | None:
+        """Queue a task again after its worker died, or give its failure once that has happened `_MAX_CRASHES` times."""
+        self._crashes[task.id] = self._crashes.get(task.id, 0) + 1
+        if self._crashes[task.id] < _MAX_CRASHES:
             tasks.append(task)
             return None
-        return Failed(f"{why}, {_STRIKES} times", "")
+        return Failed(f"{why}, {_MAX_CRASHES} times", "")
 
     def _suspect(self, task: Task) -> bool:
         """Whether workers have died over a task twice: it then runs alone, so that no other is blamed."""
-        return self._strikes.get(task.id, 0) >= _STRIKES - 1
+        return self._crashes.get(task.id, 0) >= _MAX_CRASHES - 1
 
     def _look_again(self, tasks: deque[Task], waiting: deque[Task]) -> None:
         for _ in range(len(waiting)):

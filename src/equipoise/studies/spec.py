@@ -5,6 +5,7 @@
     seeds = 10                      # 0 to 9; or a list
     checkpoints = 10                # a decade; or a list of times
     certified_within = 0.05         # the regret to be certified; 0.01 if left out
+    time_limit = 3600               # seconds after which a run is ended; none if left out
 
     [[problems]]
     name = "star"
@@ -28,6 +29,7 @@ words are those of `vocabulary`. In Python the same study is built from objects:
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -39,20 +41,19 @@ import numpy as np
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from equipoise._numbers import counted
-from equipoise._words import nearest
+from equipoise._checks import check_count, check_float, show_value, suggest
 from equipoise.errors import ParameterError, StudyError
 from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
-from equipoise.studies.certified import regret_to_certify
-from equipoise.studies.results import WITHIN
-from equipoise.studies.vocabulary import table, words
+from equipoise.studies.results import WITHIN, regret_to_certify
+from equipoise.studies.vocabulary import part_spec, write_call
 
 _LARGEST_SEED: Final = 2**63 - 1
 _LONGEST: Final = 10**12
 _MOST_SEEDS: Final = 10**6
 _MOST_A_DECADE: Final = 1000  # checkpoints
 _LONGEST_NAME: Final = 100
+_DEEPEST: Final = 40  # levels of tables within tables
 
 
 def _count(low: int, high: int) -> BeforeValidator:
@@ -65,7 +66,7 @@ def _count(low: int, high: int) -> BeforeValidator:
 def _whole(x: Any, low: int, high: int) -> int:
     """A whole number; TOML's 1e6 is one too."""
     try:
-        return counted(x, "", low, high, error=StudyError)
+        return check_count(x, "", low, high, error=StudyError)
     except StudyError as error:
         raise ValueError(str(error).split("; ")[-1]) from None
 
@@ -101,6 +102,18 @@ def _amount(x: Any) -> float:
         raise ValueError("a number above 0 is needed") from None
 
 
+def _seconds(x: Any) -> float | None:
+    if x is None:
+        return None
+    try:
+        number = check_float(x, "", error=StudyError)
+    except StudyError:
+        number = 0.0
+    if not 0.0 < number < math.inf:
+        raise ValueError("a number of seconds above 0 is needed")
+    return number
+
+
 def _name(x: Any) -> str:
     if not isinstance(x, str) or not x.strip() or not x.isprintable() or len(x.strip()) > _LONGEST_NAME:
         raise ValueError(f"a name of 1 to {_LONGEST_NAME} printable characters is needed")
@@ -113,7 +126,7 @@ def _shortened(title: str) -> str:
 
 def _part(x: Any) -> Any:
     try:
-        return x if isinstance(x, Model) else table(x, "")
+        return x if isinstance(x, Model) else part_spec(x, "")
     except StudyError as error:
         raise ValueError(str(error).removeprefix(": ").split("; ")[-1]) from None
 
@@ -215,7 +228,7 @@ class AgentSpec(_Part):
 
     def title(self) -> str:
         """Its name, or how it is made."""
-        return self.name or _shortened(words(self.table()).removesuffix("()"))
+        return self.name or _shortened(write_call(self.table()).removesuffix("()"))
 
 
 @final
@@ -235,7 +248,10 @@ class Study(_Part):
     checkpoints : int or sequence of int
         When to record: so many a decade, evenly on a log scale, or at these times; the last step always.
     certified_within : float
-        The regret that is to be certified: reports compare agents by the steps until it is. It changes no run.
+        The regret that is to be certified: reports compare agents by the time from which on it is. It changes no run.
+    time_limit : float, optional
+        Seconds that a run may take, each time that it is started or continued. One that takes longer is ended and
+        recorded as failed, and the others go on; likewise the program of an optimum. None: as long as it takes.
     problems, agents : sequences of `Problem` and `AgentSpec`
         Every agent meets every problem, with every seed.
 
@@ -255,6 +271,7 @@ class Study(_Part):
     seeds: Annotated[tuple[int, ...], BeforeValidator(_seeds)]
     checkpoints: Annotated[int | tuple[int, ...], BeforeValidator(_checkpoints)] = 10
     certified_within: Annotated[float, BeforeValidator(_amount)] = WITHIN
+    time_limit: Annotated[float | None, BeforeValidator(_seconds)] = None
     problems: Annotated[tuple[Problem, ...], Field(min_length=1)]
     agents: Annotated[tuple[AgentSpec, ...], Field(min_length=1)]
 
@@ -297,6 +314,8 @@ class Study(_Part):
         data |= {"seeds": seeds, "checkpoints": marks}
         if self.certified_within != WITHIN:
             data["certified_within"] = self.certified_within
+        if self.time_limit is not None:
+            data["time_limit"] = self.time_limit
         data["problems"] = [
             {"name": problem.title(), "world": self._world(index, worlds or {}), "reward": problem.reward}
             for index, problem in enumerate(self.problems)
@@ -358,29 +377,44 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     """
     source = Path(path)
     try:
-        data = tomllib.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StudyError(f"{source}: cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError:
-        raise StudyError(f"{source}: it is no text in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{source}: it is no TOML: {error}") from None
-    except RecursionError:
-        raise StudyError(f"{source}: its tables are nested too deeply") from None
+        text = source.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None)
+        raise StudyError(f"{source}: cannot be read ({reason or error})") from error
+    data = parse_toml(text, str(source))
     try:
         return Study(**data)
     except StudyError as error:
         raise StudyError("\n".join(f"{source}: {line}" for line in str(error).splitlines())) from None
 
 
-def changed(study: Study, steps: int | None = None, seeds: int | None = None) -> Study:
-    """The same study with another number of steps or seeds; checkpoints beyond the last step are left out.
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Parse TOML; whole numbers have at most 64 bits, as its standard has them, and tables at most so many levels."""
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise StudyError(f"{where}: its tables are nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError is one; another is Python's limit of digits
+        raise StudyError(f"{where}: it is no TOML: {error}") from None
+    level: list[Any] = [data]
+    for _ in range(_DEEPEST):
+        level = [
+            part
+            for value in level
+            if isinstance(value, dict | list)
+            for part in (value.values() if isinstance(value, dict) else value)
+        ]
+        if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in level):
+            raise StudyError(f"{where}: it has a whole number of more than 64 bits, which TOML does not allow")
+    if level:
+        raise StudyError(f"{where}: its tables are nested more than {_DEEPEST} levels deep")
+    return data
 
-    >>> study = Study(name="s", steps=1000, seeds=9, checkpoints=[10, 1000],
-    ...     problems=[Problem(world="star", reward="Entropy")], agents=[AgentSpec(kind="RoundRobin")])
-    >>> changed(study, steps=100).marks(), changed(study, seeds=2).seeds
-    ((10, 100), (0, 1))
-    """
+
+def override(
+    study: Study, steps: int | None = None, seeds: int | None = None, time_limit: float | None = None
+) -> Study:
+    """The same study with other steps, seeds or time limit; checkpoints beyond the last step are left out."""
     marks = study.checkpoints
     if steps is not None and isinstance(marks, tuple):
         marks = tuple(mark for mark in marks if mark < steps) or (steps,)
@@ -391,6 +425,7 @@ def changed(study: Study, steps: int | None = None, seeds: int | None = None) ->
         seeds=study.seeds if seeds is None else tuple(range(seeds)),
         checkpoints=marks,
         certified_within=study.certified_within,
+        time_limit=study.time_limit if time_limit is None else time_limit,
         problems=study.problems,
         agents=study.agents,
     )
@@ -413,12 +448,12 @@ def _line(mistake: Mapping[str, Any]) -> str:
         return f"{place}: it is missing"
     if mistake["type"] == "extra_forbidden":
         known = Problem.model_fields if mistake["loc"][0] == "problems" else Study.model_fields
-        return f"{place}: got {_shown(mistake['input'])}; there is no such field{nearest(mistake['loc'][-1], known)}"
+        return f"{place}: got {_shown(mistake['input'])}; there is no such field{suggest(mistake['loc'][-1], known)}"
     if mistake["type"] == "too_short":
         return f"{place}: it is empty; at least one is needed"
     return f"{place}: got {_shown(mistake['input'])}; {_NEEDED.get(mistake['type'], message)}"
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = show_value(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -6,45 +6,162 @@
     optima/ID.json       the offline optimum of each problem
     runs/ID.parquet      the result of each run
     failed/ID.json       the error of each run that failed
-    partial/ID.*         how far a long run is: its agent, its records, a sign of life
-    .claims              see `claims`
+    partial/ID.*         how far a run is: that it has begun, and of a long one its agent, its records, a sign of life
+    .claims              see `pools`
 
 Everything is written whole or not at all, and nothing is ever changed but by writing it again.
+
+The manifest ``plan.json`` says what the folder should hold: problems, agents and runs, with their ids. Results are read
+by it, not by making the plan again: so they can be read without the worlds, and whatever has become of the files that
+the study was made of.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
+import math
 import os
+import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, final
 
 from equipoise._files import write_bytes
+from equipoise._version import VERSION
 from equipoise.errors import FileError, StudyError
 from equipoise.models.model import Model
-from equipoise.studies.manifest import Manifest, manifest
+from equipoise.rewards.constrained import Constrained
 from equipoise.studies.plan import Plan, PlannedProblem, model_hash
-from equipoise.studies.record import Record, decoded
-from equipoise.studies.results import Failure, Optimum
+from equipoise.studies.record import OPEN_SEAL, SEAL, Record, check_seal, decode_result, seal, validate
+from equipoise.studies.results import WITHIN, AgentRecord, Failure, Guarantee, Optimum, ProblemRecord
+from equipoise.studies.vocabulary import part_spec, write_call
 
-_T = TypeVar("_T", Failure, Optimum, Manifest)
 _STUDY, _PLAN = "study.toml", "plan.json"
 _PARTS: Final = ("worlds", "optima", "runs", "failed", "partial")
-_STALE: Final = 3600.0  # seconds after which a half-written file is taken for abandoned, and removed
+_STALE_SECONDS: Final = 3600.0  # seconds after which a half-written file is taken for abandoned, and removed
+_OWN_PART: Final = re.compile(
+    r"\.(study\.toml|plan\.json|[0-9a-f]{24}\.(parquet|json|records|agent-[01])|[0-9a-f]{32}\.npz)\.[0-9a-f]{12}\.part"
+    r"|\.[0-9a-f]{24}\.beat\.part"
+)
+"""The names of half-written files of this package: other files that end alike are left alone."""
+_ID: Final = re.compile("[0-9a-f]{24}")
+
+
+@final
+@dataclass(frozen=True)
+class Manifest:
+    """The plan of a folder, as plain data."""
+
+    name: str
+    description: str
+    version: str
+    problems: list[dict[str, Any]]
+    agents: list[AgentRecord]
+    pairs: list[tuple[str, str, float | None]]
+    runs: list[tuple[str, str, str, int]]
+    guarantees: list[dict[str, Any]] = field(default_factory=list)
+    certified_within: float = WITHIN
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        records = [self.problem(index, None) for index in range(len(self.problems))]
+        pairs = {(problem, agent) for problem, agent, _ in self.pairs}
+        names, agents = [record.name for record in records], [agent.name for agent in self.agents]
+        runs = [(problem, agent) for _, problem, agent, _ in self.runs]
+        ids = [run for run, *_ in self.runs] + [problem["optimum"] for problem in self.problems]
+        if len(set(names)) < len(names) or len(set(agents)) < len(agents):
+            raise ValueError("two of its problems, or of its agents, have one name")
+        if not pairs <= {(name, agent) for name in names for agent in agents} or not {*runs, *self.bounds()} <= pairs:
+            raise ValueError("it names a problem or an agent that it does not have")
+        if not all(isinstance(identity, str) and _ID.fullmatch(identity) for identity in ids):
+            raise ValueError("it has an id that is none")
+        if not 0.0 < self.certified_within < math.inf:
+            raise ValueError("the regret to be certified is not above 0")
+
+    def problem(self, index: int, optimum: Optimum | None) -> ProblemRecord:
+        """A problem, with its optimum."""
+        record = validate(ProblemRecord, self.problems[index] | {"optimum": None})
+        labels = record.outcome_labels
+        if (labels is not None and len(labels) != record.n_outcomes) or len(record.constraints) != len(record.prices):
+            raise ValueError("a problem has another number of outcomes, or of constraints, than it says")
+        return replace(record, optimum=optimum)
+
+    def bounds(self) -> dict[tuple[str, str], Guarantee]:
+        """The explicit bounds, by problem and agent."""
+        return {
+            (str(entry.get("problem")), str(entry.get("agent"))): validate(Guarantee, entry)
+            for entry in self.guarantees
+        }
+
+
+def make_manifest(plan: Plan) -> Manifest:
+    """Make the manifest of a plan."""
+    return Manifest(
+        name=plan.study.name,
+        description=plan.study.description,
+        version=VERSION,
+        problems=[
+            {
+                "name": problem.name,
+                "world": write_call(problem.world or {"kind": "Model"}),
+                "reward": write_call(part_spec(problem.reward, "reward")),
+                "n_states": problem.model.n_states,
+                "n_pairs": problem.model.n_pairs,
+                "n_outcomes": problem.model.n_outcomes,
+                "optimum": problem.id,
+                "outcome_labels": problem.model.labels.outcomes,
+                **_constraints(problem),
+            }
+            for problem in plan.problems
+        ],
+        agents=[
+            AgentRecord(
+                name=agent.title(),
+                made=write_call(agent.table()),
+                caveat=_caveat(plan, agent.title()),
+                certainty=_certainty(plan, agent.title()),
+            )
+            for agent in plan.study.agents
+        ],
+        pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
+        runs=[(run.id, run.problem, run.agent, run.seed) for run in plan.runs],
+        guarantees=[
+            {"problem": problem, "agent": name, **asdict(agent.guarantee)}
+            for (problem, name), agent in plan.agents.items()
+            if agent.guarantee is not None
+        ],
+        certified_within=plan.study.certified_within,
+        sources={module: one for run in plan.runs for module, one in run.sources.items()},
+    )
+
+
+def _constraints(problem: PlannedProblem) -> dict[str, Any]:
+    """The names and the prices of the constraints of a problem; nothing if it has none."""
+    if not isinstance(problem.reward, Constrained):
+        return {}
+    return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
+
+
+def _caveat(plan: Plan, name: str) -> str:
+    """That of an agent, on whichever problem it has one."""
+    return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
+
+
+def _certainty(plan: Plan, name: str) -> float | None:
+    """That of an agent, on whichever problem it has certificates."""
+    found = (agent.certainty for agent in plan.agents.values() if agent.name == name)
+    return next((certainty for certainty in found if certainty is not None), None)
+
+
+_T = TypeVar("_T", Failure, Optimum, Manifest)
 
 
 @final
 class Folder:
-    """Where a study keeps its results.
-
-    >>> Folder("out/quick").result("8f3a").as_posix()
-    'out/quick/runs/8f3a.parquet'
-    """
+    """Where a study keeps its results."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         try:
@@ -64,17 +181,18 @@ class Folder:
     # -- writing --------------------------------------------------------------------------------------
 
     def prepare(self, plan: Plan) -> list[str]:
-        """Make the folder ready for a study, and say what was damaged; an error if it holds another study."""
-        damaged = []
+        """Make the folder ready for a study; an error if it holds another study."""
+        damaged, new = [], make_manifest(plan)
         try:
-            before = self.read_manifest().name if self._has(_PLAN) else plan.study.name
+            old = self.read_manifest() if self._has(_PLAN) else new
         except FileError as error:
             damaged.append(str(error))
-            before = plan.study.name
-        if before != plan.study.name:
+            old = new
+        if old.name != new.name:
             raise StudyError(
-                f"{self.root}: it holds the study {before!r}, this is {plan.study.name!r}; choose another folder"
+                f"{self.root}: it holds the study {old.name!r}, this is {new.name!r}; choose another folder"
             )
+        changed = [module for module, source in new.sources.items() if old.sources.get(module, source) != source]
         for part in (self.root, *(self.root / name for name in _PARTS)):
             try:
                 part.mkdir(parents=True, exist_ok=True)
@@ -87,8 +205,8 @@ class Folder:
                 files[index] = f"worlds/{problem.model_id}.npz"
                 damaged += self._keep_world(problem, self.root / files[index])
         self._keep(self.root / _STUDY, plan.study.toml(files).encode())
-        self._keep(self.root / _PLAN, _checked(asdict(manifest(plan))))
-        return damaged
+        self._keep(self.root / _PLAN, seal_json(asdict(new)))
+        return damaged + [f"the source of {module} has changed: all runs with parts of it" for module in changed]
 
     def write_result(self, run: str, content: bytes) -> None:
         """Write the result of a run, and remove what was kept of its failure and its progress."""
@@ -99,11 +217,12 @@ class Folder:
 
     def write_failure(self, run: str, failure: Failure, details: str) -> None:
         """Write the error of a run that failed."""
-        write_bytes(self.root / "failed" / f"{run}.json", _checked({**asdict(failure), "details": details}))
+        write_bytes(self.root / "failed" / f"{run}.json", seal_json({**asdict(failure), "details": details}))
 
     def write_optimum(self, problem: str, optimum: Optimum) -> None:
         """Keep the optimum of a problem."""
-        write_bytes(self._optimum(problem), _checked(asdict(optimum)))
+        write_bytes(self._optimum(problem), seal_json(asdict(optimum)))
+        self.forget_beginning(problem)
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -125,7 +244,7 @@ class Folder:
         """The result of a run, None if there is none; a `FileError` if it is damaged or of another run."""
         path = self.result(run)
         try:
-            record = decoded(path.read_bytes())
+            record = decode_result(path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -140,9 +259,20 @@ class Folder:
         """The error of a run that failed; None if it did not."""
         return _read(self.root / "failed" / f"{run}.json", Failure)
 
-    def read_optimum(self, problem: str) -> Optimum | None:
+    def read_optimum(self, problem: str, n_outcomes: int | None = None) -> Optimum | None:
         """The optimum of a problem, None if it has not been found yet; a `FileError` if its file is damaged."""
-        return _read(self._optimum(problem), Optimum)
+        optimum = _read(self._optimum(problem), Optimum)
+        if optimum is not None and n_outcomes not in (None, len(optimum.outcomes)):
+            raise FileError(f"{self._optimum(problem)}: damaged (it has {len(optimum.outcomes)} outcomes)")
+        return optimum
+
+    def has_begun(self, task: str) -> bool:
+        """Whether a worker has begun with a run, or an offline program, since `forget_beginning`."""
+        return (self.partial / f"{task}.begun").exists()
+
+    def forget_beginning(self, task: str) -> None:
+        """Remove the sign that a worker has begun with a task."""
+        self._remove(self.partial / f"{task}.begun")
 
     def read_beat(self, run: str) -> Mapping[str, Any]:
         """How far a run was when it last reported; empty if it has not."""
@@ -192,32 +322,28 @@ class Folder:
         """Remove what was being written when a program was killed."""
         for path in folder.glob(".*.part"):
             with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _STALE:
+                if not _OWN_PART.fullmatch(path.name):
+                    continue  # somebody else's
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     cls._remove(path)
 
 
-def _checked(content: Mapping[str, Any]) -> bytes:
-    """JSON with a checksum of it."""
-    return json.dumps({"sha256": _checksum(content), "content": content}, indent=1).encode()
+def seal_json(content: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a JSON file with a seal."""
+    return seal(json.dumps({SEAL: OPEN_SEAL, "content": content}, indent=1).encode())
 
 
 def _read(path: Path, kind: type[_T]) -> _T | None:
-    """What `_checked` made, None if there is no such file; a `FileError` if it is damaged."""
+    """What `seal_json` made, None if there is no such file; a `FileError` if it is damaged."""
     try:
-        document = json.loads(path.read_bytes())
-        content: dict[str, Any] = document["content"]
-        if document["sha256"] != _checksum(content):
-            raise ValueError("its checksum is not right")
-        known = [field.name for field in fields(kind) if field.name in content]  # an earlier version knew fewer
-        parts: dict[str, Any] = {name: content[name] for name in known}
-        return kind(**parts)
+        content = path.read_bytes()
+        check_seal(content)
+        return validate(kind, json.loads(content)["content"])
     except FileNotFoundError:
         return None
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except FileError as error:
+        raise FileError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"{path}: damaged ({error})") from None
-
-
-def _checksum(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -21,25 +21,31 @@ problem or a run decides may be left out, and is filled in (`Context`):
     model (of `Known`)                    the problem's world
     budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
     seed (of an agent or a confidence)    the run's
+
+The policy of a `StationaryAgent` is a list of numbers, a probability for each pair, or what an offline program says of
+the problem's world; without a reward of its own it is for the problem's:
+
+    policy = { kind = "best_stationary", epsilon = 0.03 }              # mixing into the optimum, at that rate
+    policy = { kind = "solve", reward = { kind = "Linear", weights = [1, 0] } }   # the best for another reward
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from equipoise._component import Component, Reading, described, kind_of, made, plain
-from equipoise._words import nearest
+from equipoise._checks import check_float, suggest
+from equipoise._spec import Component, SpecReader, call_text, from_spec, to_spec
 from equipoise.agents.base import Agent
 from equipoise.agents.vocabulary import KINDS, systems, worlds
 from equipoise.errors import EquipoiseError, StudyError
 from equipoise.models.mechanics import Mechanics
-from equipoise.models.model import Model
+from equipoise.models.model import Model, Space
+from equipoise.offline import best_stationary, solve
 from equipoise.rewards.base import Reward
-from equipoise.rewards.knapsack import Knapsack
+from equipoise.rewards.penalties import Knapsack
 
 TOLD: Final = "told"  # what an agent is told of a world whose mechanics are known
 MECHANICS: Final = "mechanics"
@@ -58,60 +64,28 @@ class Context:
     budget: float | None = None
     seed: int | None = None
 
-    def reading(self) -> Reading:
+    def reader(self) -> SpecReader:
         """How tables are read where this holds."""
-        return Reading(KINDS, StudyError, fill=lambda name: getattr(self, name, None))
+        return SpecReader(KINDS, StudyError, fill=lambda name: getattr(self, name, None))
 
 
-def table(component: Any, where: str) -> dict[str, Any]:
-    """A component as a table, whether it was given as a name, as a table or as an object.
-
-    Parameters
-    ----------
-    component : str, mapping or Component
-        What was given.
-    where : str
-        The place, for messages.
-
-    Examples
-    --------
-    >>> from equipoise import rewards
-    >>> table("FrankWolfe", "oracle")
-    {'kind': 'FrankWolfe'}
-    >>> table(rewards.BottomSum(3, 1), "reward")
-    {'kind': 'BottomSum', 'n_outcomes': 3, 'kappa': 1}
-    """
-    if isinstance(component, str):
-        return {"kind": component}
-    if isinstance(component, Component):
-        try:
-            return dict(_tables(described(component, _refuse, where), where))
-        except StudyError:
-            raise
-        except EquipoiseError as error:
-            raise StudyError(f"{where}: {error}") from error
-    if isinstance(component, Mapping):
-        return dict(_tables(component, where))
-    raise StudyError(f"{where}: got {component!r}; a name, or a table with its kind and parameters, is needed")
+def part_spec(component: Any, where: str) -> dict[str, Any]:
+    """The spec of a component, whether it was given as a name, as a table or as an object."""
+    if not isinstance(component, str | Component | Mapping):
+        raise StudyError(f"{where}: got {component!r}; a name, or a table with its kind and parameters, is needed")
+    try:
+        return to_spec(component, _refuse, where)
+    except StudyError:
+        raise
+    except EquipoiseError as error:
+        raise StudyError(f"{where}: {error}") from error
 
 
 def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
-    """Make the world that a name, a table, or a table with a ``file`` describes.
-
-    ``visits = true`` asks for the same dynamics with the indicator of the state as outcomes (`Model.visits`).
-
-    Parameters
-    ----------
-    component : str, mapping or Model
-        What was given.
-    where : str
-        The place, for messages.
-    folder : Path, optional
-        Where relative paths start.
-    """
+    """Make the world that a name, a table, or a table with a ``file`` describes."""
     if isinstance(component, Model):
         return component
-    description = table(component, where)
+    description = part_spec(component, where)
     visits = description.pop("visits", False)
     if not isinstance(visits, bool):
         raise StudyError(f"{where}.visits: got {visits!r}; true or false is needed")
@@ -121,7 +95,7 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
         model = _from_mechanics(description, where)
     else:
         _hint_other_kinds(description, where)
-        model = made(description, Model, where, Context().reading())
+        model = from_spec(description, Model, where, Context().reader())
     return model.visits() if visits else model
 
 
@@ -142,13 +116,13 @@ def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
     if "kind" in given:
         raise StudyError(f"{where}: it has a kind and {MECHANICS}; one of them is needed")
     if not isinstance(kind, str) or (":" not in kind and kind not in systems()):
-        hint = nearest(kind, list(systems())) if isinstance(kind, str) else ""
+        hint = suggest(kind, list(systems())) if isinstance(kind, str) else ""
         raise StudyError(
             f"{where}.{MECHANICS}: got {kind!r}{hint}; one of {', '.join(sorted(systems()))} is needed, or"
             ' "package.module:Name" for one of your own'
         )
     named = {name: value for name, value in given.items() if name not in (MECHANICS, "laws")} | {"kind": kind}
-    system: Mechanics = made(named, Mechanics, where, Context().reading())
+    system: Mechanics = from_spec(named, Mechanics, where, Context().reader())
     laws = description.get("laws", {})
     if not isinstance(laws, Mapping) or not all(isinstance(name, str) for name in laws):
         raise StudyError(f"{where}.laws: got {laws!r}; a table of noises is needed")
@@ -158,40 +132,20 @@ def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
         raise StudyError(f"{where}.laws: {error}") from error
 
 
-def make_reward(component: Any, model: Model, where: str) -> Reward:
-    """Make the reward of a problem in that world.
-
-    Parameters
-    ----------
-    component : str or mapping
-        What was given.
-    model : Model
-        The world.
-    where : str
-        The place, for messages.
-    """
-    labels = model.space.outcome_names()
-    context = Context(n_outcomes=model.n_outcomes, n_states=model.n_outcomes, outcomes=labels)
-    reward: Reward = made(component, Reward, where, context.reading())
-    if reward.n_outcomes != model.n_outcomes:
-        raise StudyError(f"{where}: it takes {reward.n_outcomes} outcomes; the world has {model.n_outcomes}")
+def make_reward(component: Any, world: Model | Space, where: str) -> Reward:
+    """Make the reward of a problem in that world."""
+    labels = (world.space if isinstance(world, Model) else world).outcome_names()
+    context = Context(n_outcomes=world.n_outcomes, n_states=world.n_outcomes, outcomes=labels)
+    reward: Reward = from_spec(component, Reward, where, context.reader())
+    if reward.n_outcomes != world.n_outcomes:
+        raise StudyError(f"{where}: it takes {reward.n_outcomes} outcomes; the world has {world.n_outcomes}")
     return reward
 
 
 def make_agent(
     description: Mapping[str, Any], model: Model, reward: Reward, steps: int, seed: int, where: str
 ) -> Agent:
-    """Make an agent for a world, a reward, a number of steps and a seed.
-
-    Parameters
-    ----------
-    description : mapping
-        Kind and parameters.
-    model, reward, steps, seed
-        Of the run.
-    where : str
-        The place, for messages.
-    """
+    """Make an agent for a world, a reward, a number of steps and a seed."""
     budget = reward.budget if isinstance(reward, Knapsack) else None
     context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
     if description.get("kind") == "KnapsackAgent" and budget is None:
@@ -199,58 +153,22 @@ def make_agent(
     told = description.get(TOLD, MECHANICS)
     if told not in (MECHANICS, TABLE):
         raise StudyError(f"{where}.{TOLD}: got {told!r}; {MECHANICS!r} or {TABLE!r} is needed")
-    given = {"space": model.told if told == MECHANICS else model.space, "reward": reward}
+    injected = {"space": model.mechanics_space if told == MECHANICS else model.space, "reward": reward}
     own = {name: value for name, value in description.items() if name != TOLD}
-    agent: Agent = made(own, Agent, where, context.reading(), given)
+    agent: Agent = from_spec(own, Agent, where, context.reader(), injected)
     if agent.horizon is not None and agent.horizon < steps:
         raise StudyError(f"{where}: it is made for {agent.horizon} steps; the runs have {steps}")
     return agent
 
 
-def words(component: Mapping[str, Any]) -> str:
-    """A table as a call.
-
-    >>> words({"kind": "Doubling", "mirror_map": {"kind": "Box"}, "inherit": True})
-    'Doubling(mirror_map=Box(), inherit=True)'
-    """
+def write_call(component: Mapping[str, Any]) -> str:
+    """A table as a call."""
     if "file" in component:
         return f"Model.load({component['file']!r})"
     if MECHANICS in component:
         component = {"kind": component[MECHANICS]} | {k: v for k, v in component.items() if k != MECHANICS}
-    inside = (
-        f"{name}={words(value) if isinstance(value, Mapping) else _short(value)}"
-        for name, value in component.items()
-        if name != "kind"
-    )
-    return f"{component.get('kind', '')}({', '.join(inside)})"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _tables(values: Mapping[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-    """The parts of a table, components among them as tables; what is None is left out."""
-    for name, value in values.items():
-        if value is not None:
-            yield str(name), _data(value, f"{where}.{name}")
-
-
-def _data(value: Any, where: str) -> Any:
-    """A value as TOML holds it: numbers, texts, lists of them and tables; a class or a function is its kind."""
-    value = plain(value)
-    if isinstance(value, Component | Mapping):
-        return table(value, where)
-    if isinstance(value, list):
-        return [_data(part, where) for part in value]
-    if isinstance(value, bool | int | float | str):
-        return value
-    if inspect.isclass(value):
-        return kind_of(value)
-    if inspect.isfunction(value):
-        return value.__name__
-    return _refuse(value, where)
+    inside = {name: value for name, value in component.items() if name != "kind"}
+    return call_text(str(component.get("kind", "")), inside, longest=60)
 
 
 def _refuse(value: Any, where: str) -> Any:
@@ -269,3 +187,31 @@ def _from_file(description: Mapping[str, Any], where: str, folder: Path | None) 
         return Model.load((folder or Path()) / description["file"])
     except EquipoiseError as error:
         raise StudyError(f"{where}.file: {error}") from error
+
+
+_KINDS: Final = {"best_stationary": ("epsilon", "reward"), "solve": ("reward",)}
+_EPSILON: Final = 0.03
+
+
+def find_policy(description: Mapping[str, Any], model: Model, reward: Reward, where: str) -> list[float]:
+    """Find the policy that a table asks for: a probability for each pair."""
+    kind = description.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise StudyError(f"{where}.kind: got {kind!r}; one of {', '.join(_KINDS)} is needed")
+    extra = sorted(set(description) - {"kind", *_KINDS[kind]})
+    if extra:
+        raise StudyError(f"{where}.{extra[0]}: {kind} has no such parameter; it takes {', '.join(_KINDS[kind])}")
+    if "reward" in description:
+        reward = make_reward(description["reward"], model, f"{where}.reward")
+    try:
+        best = solve(model, reward)
+        if best.status != "optimal":
+            raise StudyError(f"its program was not solved: {best!r}; give the policy as a list of numbers")
+        if kind == "solve":
+            policy = best.policy()
+        else:
+            epsilon = check_float(description.get("epsilon", _EPSILON), "epsilon", error=StudyError)
+            policy = best_stationary(model, reward, benchmark=best).policy(epsilon)
+    except EquipoiseError as error:
+        raise StudyError(f"{where}: {error}") from error
+    return [float(probability) for probability in policy]

@@ -15,8 +15,7 @@ import numpy as np
 
 from equipoise._types import Vector
 from equipoise.oracles.base import Oracle, OracleKernel, Phase
-from equipoise.oracles.frame import OracleFrame, RewardCalls
-from equipoise.oracles.kernels import step_once
+from equipoise.oracles.frame import OracleFrame, RewardCalls, step_once
 from equipoise.rewards.base import Reward
 
 Source = Callable[[int, Vector], Vector]
@@ -26,17 +25,7 @@ _SHARE_OF_ONES: Final = 0.37  # of ones among the coordinates of a vertex; not a
 
 
 class Leg(NamedTuple):
-    """A phase of a path.
-
-    Attributes
-    ----------
-    phase : Phase
-        Which.
-    thetas : float array
-        theta before each step, and after the last: one row more than there are steps.
-    outcomes : float array
-        V_t, a row a step.
-    """
+    """A phase of a path."""
 
     phase: Phase
     thetas: Vector
@@ -77,21 +66,7 @@ def remembered(kernel: OracleKernel, reward: Reward) -> int:
 
 
 def take_step(kernel: OracleKernel, reward: Reward, moment: Moment, scratch: Vector, reward_params: Vector) -> None:
-    """Call the compiled step; theta and the memory of `moment` are replaced in place.
-
-    Parameters
-    ----------
-    kernel : OracleKernel
-        Its step.
-    reward : Reward
-        That it may call.
-    moment : Moment
-        What it is given.
-    scratch : float array
-        Of `kernel.scratch` numbers.
-    reward_params : float array
-        The reward's, or a copy of them.
-    """
+    """Call the compiled step; theta and the memory of `moment` are replaced in place."""
     entries = {name: getattr(reward.kernels, name).address for name in kernel.calls}
     calls = RewardCalls(entries.get("gradient", 0), entries.get("conjugate_argmax", 0), reward_params)
     params = np.atleast_1d(np.asarray(kernel.params, dtype=np.float64))
@@ -99,23 +74,11 @@ def take_step(kernel: OracleKernel, reward: Reward, moment: Moment, scratch: Vec
 
 
 def walk(oracle: Oracle, reward: Reward, source: Source, steps: int) -> Iterator[Step]:
-    """Follow an oracle for so many steps.
-
-    Parameters
-    ----------
-    oracle : Oracle
-        To follow.
-    reward : Reward
-        That it is for.
-    source : callable
-        Where outcomes come from.
-    steps : int
-        How many.
-    """
+    """Follow an oracle for so many steps."""
     total, t = np.zeros(reward.n_outcomes), 0
     for phase, taken in oracle.phases(steps):
         kernel = phase.oracle.kernel(reward)
-        _, theta = padded(np.asarray(phase.oracle.first_theta(reward), dtype=np.float64))
+        _, theta = padded(np.asarray(phase.oracle.initial_theta(reward), dtype=np.float64))
         (_, memory), (_, scratch) = padded(np.zeros(remembered(kernel, reward))), padded(np.zeros(kernel.scratch))
         own = kernel._replace(params=np.array(kernel.params, dtype=np.float64, ndmin=1))
         params = reward.params.copy()  # a step that writes where it must not does no harm to others
@@ -137,15 +100,7 @@ def legs(oracle: Oracle, reward: Reward, source: Source, steps: int) -> Iterator
 
 
 def sources(size: int, seed: int) -> dict[str, Source]:
-    """Ways in which outcomes may come, by name; each is to be used once.
-
-    Parameters
-    ----------
-    size : int
-        K.
-    seed : int
-        Of those that are random.
-    """
+    """Ways in which outcomes may come, by name; each is to be used once."""
     rng = np.random.default_rng(seed)
     fixed = rng.random(size)
     corner = (np.arange(size) % 2).astype(np.float64)

@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from equipoise._component import parameters
+from equipoise._spec import parameters
 from equipoise.agents.base import Agent
 from equipoise.errors import ContractError, EquipoiseError, FileError, ProtocolError
 from equipoise.models.model import Model
@@ -204,7 +204,7 @@ AGENT_CLAUSES: Final[dict[str, Callable[[Agent, Model], None]]] = {
 def _made_again(agent: Agent) -> Agent:
     given = {name: getattr(agent, name) for name in ("space", "reward")}
     try:
-        accepted = parameters(type(agent), given=True)
+        accepted = parameters(type(agent), injected=True)
         twin = type(agent)(**{name: given[name] for name in given if name in accepted}, **agent.arguments())
     except (TypeError, EquipoiseError) as error:
         raise ContractError(f"{type(agent).__name__}: it cannot be made again from its arguments ({error})") from error

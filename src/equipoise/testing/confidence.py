@@ -23,22 +23,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from equipoise._compile import Entry
+from equipoise._runtime.compiler import Entry
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.confidence.base import Confidence
+from equipoise.confidence.base import Confidence, fill_region, kernel_numbers
 from equipoise.confidence.counts import Counts
-from equipoise.confidence.fill import fill_region, numbers_of
-from equipoise.confidence.nonzero import arrays_of
+from equipoise.confidence.nonzero import list_arrays
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ConvergenceError, EquipoiseError
-from equipoise.models.garnet import garnet
 from equipoise.models.model import Model
-from equipoise.models.riverswim import riverswim
-from equipoise.models.star import star
+from equipoise.models.paper_instances import star
+from equipoise.models.standard import garnet, riverswim
 from equipoise.planning.evi import extended_value_iteration
-from equipoise.rewards.linear import Linear
+from equipoise.rewards.separable import Linear
 from equipoise.simulation import simulate
-from equipoise.theory.events import coverage
+from equipoise.theory.decomposition import coverage
 
 _DELTA: Final = 0.1
 _ROUNDING: Final = 1e-9
@@ -92,7 +90,7 @@ def says_what_it_is(confidence: Confidence) -> None:
         raise ContractError(f"kernel: got {confidence.kernel!r}; declare it with @confidence_entry")
     try:
         twin = type(confidence)(**confidence.arguments())
-        parts = [(*numbers_of(one), one.first_stream()) for one in (confidence, twin)]
+        parts = [(*kernel_numbers(one), one.first_stream()) for one in (confidence, twin)]
     except (TypeError, EquipoiseError) as error:
         raise ContractError(f"arguments: it cannot be made again from {confidence.arguments()!r} ({error})") from error
     if repr(twin) != repr(confidence) or not all(map(np.array_equal, *parts)):
@@ -110,12 +108,12 @@ def is_well_formed(confidence: Confidence) -> None:
 def is_a_function_of_the_counts(confidence: Confidence) -> None:
     """The same counts and the same stream give the same region, used before or not, and are left as they were."""
     for case in _cases(confidence):
-        before = [part.copy() for part in arrays_of(case.counts)]
+        before = [part.copy() for part in list_arrays(case.counts)]
         one, two = _filled(confidence, case), _filled(confidence, case, times=2)
-        for name, x, y in zip(Region._fields, arrays_of(one), arrays_of(two), strict=False):
+        for name, x, y in zip(Region._fields, list_arrays(one), list_arrays(two), strict=False):
             if not np.array_equal(x, y):
                 raise ContractError(f"{case.name}: {name} is not the same when the region is filled again")
-        if any(not np.array_equal(x, y) for x, y in zip(before, arrays_of(case.counts), strict=True)):
+        if any(not np.array_equal(x, y) for x, y in zip(before, list_arrays(case.counts), strict=True)):
             raise ContractError(f"{case.name}: the counts were changed")
 
 
@@ -131,10 +129,10 @@ def keeps_what_still_stands(confidence: Confidence) -> None:
         agent = TocUCRL2(model.space, _reward(model), confidence=confidence, delta=_DELTA)
         for steps in (7, 500, 3000):
             simulate(model, agent, steps, seed=steps, progress=False)
-            case = _Case(f"{name}, after {agent.t - 1} steps", model, agent.machine.counts, agent.t)
+            case = _Case(f"{name}, after {agent.t - 1} steps", model, agent.loop.arrays.counts, agent.t)
             anew = _filled(confidence, case)
             for pair in np.flatnonzero(case.counts.fresh == 0).tolist():
-                if _rows_of(agent.machine.region, pair) != _rows_of(anew, pair):
+                if _rows_of(agent.loop.arrays.region, pair) != _rows_of(anew, pair):
                     raise ContractError(
                         f"{case.name}: pair {pair} was not visited since the last plan, and its bounds are others now; "
                         "only those that depend on its own counts alone are timeless"
@@ -233,7 +231,7 @@ def _case(name: str, model: Model, steps: int) -> _Case:
     agent = TocUCRL2(model.space, _reward(model))
     if steps:
         simulate(model, agent, steps, seed=steps, progress=False)
-    return _Case(name, model, agent.machine.counts, agent.t)
+    return _Case(name, model, agent.loop.arrays.counts, agent.t)
 
 
 def _reward(model: Model) -> Linear:

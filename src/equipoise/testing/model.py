@@ -30,7 +30,7 @@ from scipy.stats import binom
 from equipoise._types import Index, Vector
 from equipoise.errors import ContractError, EquipoiseError
 from equipoise.models.model import Model
-from equipoise.models.rows import dense_row, differing, masked
+from equipoise.models.outcome_rows import dense_row, differing_rows, mask_rows
 
 Made: TypeAlias = Model | Callable[[], Model]
 
@@ -182,7 +182,7 @@ def tells_its_agents_the_truth(made: Made) -> None:
     theirs = (space.n_states, space.n_pairs, space.n_outcomes, space.start, space.n_actions)
     if mine != theirs or not np.array_equal(space.known_mask, model.known_mask) or space.labels != model.labels:
         raise ContractError("tells_its_agents_the_truth: its space is not of its shape")
-    wrong = differing(space.known_rows, masked(model.mean_rows, model.known_mask))
+    wrong = differing_rows(space.known_rows, mask_rows(model.mean_rows, model.known_mask))
     if wrong.size:
         pair = int(wrong[0])
         told, truth = (dense_row(rows, pair).tolist() for rows in (space.known_rows, model.mean_rows))

@@ -35,23 +35,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from equipoise._compile import Entry
+from equipoise._runtime.compiler import Entry
 from equipoise._types import Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.errors import ContractError, EquipoiseError, OracleError
-from equipoise.models.garnet import garnet
-from equipoise.oracles.base import Oracle, OracleKernel, Phase
+from equipoise.models.standard import garnet
+from equipoise.oracles.base import Oracle, OracleKernel, OracleTheory, Phase
 from equipoise.oracles.frame import OracleFrame
-from equipoise.oracles.theory import OracleTheory
 from equipoise.rewards.audit import show
 from equipoise.rewards.base import Reward
-from equipoise.rewards.bottom_sum import BottomSum
+from equipoise.rewards.distance import TargetDistance
 from equipoise.rewards.entropy import Entropy
-from equipoise.rewards.linear import Linear
 from equipoise.rewards.norms import dual, length
-from equipoise.rewards.quadratic import Quadratic
-from equipoise.rewards.target_distance import TargetDistance
+from equipoise.rewards.ordered import BottomSum
+from equipoise.rewards.separable import Linear, Quadratic
 from equipoise.simulation import simulate
+from equipoise.testing._mirror_map import candidates, demand_minimisers, demand_strong_convexity, described_by_a_map
 from equipoise.testing._oracle_paths import GUARD, MARK, Leg, Moment, legs, padded, remembered, sources, take_step, walk
 
 _STEPS: Final = 300
@@ -132,11 +131,11 @@ def refuses_what_does_not_fit(oracle: Oracle, reward: Reward) -> None:
 def starts_within_reach(oracle: Oracle, reward: Reward) -> None:
     """theta_1 of every phase has K finite numbers, and lies in the dual ball of radius L."""
     for index, phase in _phases(oracle):
-        theta: Any = phase.oracle.first_theta(reward)
+        theta: Any = phase.oracle.initial_theta(reward)
         where = f"starts_within_reach: phase {index}: the first theta"
         if not isinstance(theta, np.ndarray) or theta.shape != (reward.n_outcomes,) or theta.dtype != np.float64:
             raise ContractError(f"{where} is {theta!r}; a float64 vector of {reward.n_outcomes} numbers is needed")
-        _demand_in_ball(where, reward.at(1), theta)
+        _demand_in_ball(where, _in_force(phase, reward, 1), theta)
 
 
 def writes_only_its_own(oracle: Oracle, reward: Reward) -> None:
@@ -187,10 +186,7 @@ def stays_within_reach(oracle: Oracle, reward: Reward) -> None:
 
 
 def has_phases_that_follow_one_another(oracle: Oracle, reward: Reward) -> None:
-    """Phases begin where those before end, fit the reward, and spend no more than delta together.
-
-    Those that go on with the counts of the one before share one event of the level of the largest.
-    """
+    """Phases begin where those before end, fit the reward, and spend no more than delta together."""
     clause, begun, spent, level = "has_phases_that_follow_one_another", 0, 0.0, 0.0
     most = remembered(oracle.kernel(reward), reward)
     for index, phase in _phases(oracle):
@@ -262,6 +258,21 @@ def keeps_its_episode_bound(oracle: Oracle, reward: Reward) -> None:
                     )
 
 
+def steps_by_its_mirror_map(oracle: Oracle, reward: Reward) -> None:
+    """If it is mirror descent: F is 1-strongly convex in the dual norm, and each theta the minimiser that it claims."""
+    clause = "steps_by_its_mirror_map"
+    if described_by_a_map(oracle.phase(1)) is None or reward.at(1) is not reward:
+        return
+    points = candidates(reward, _SEED)
+    for name, path in _paths(oracle, reward):
+        for leg in path:
+            descent = described_by_a_map(leg.phase)
+            if descent is not None:
+                seen = np.concatenate((points, leg.thetas[:: max(1, len(leg.thetas) // _FEW_STEPS)]))
+                demand_strong_convexity(f"{clause}: {name}", descent, reward, seen)
+                demand_minimisers(f"{clause}: {name}", descent, reward, leg, seen)
+
+
 def is_kept_with_an_agent(oracle: Oracle, reward: Reward) -> None:
     """In an agent, whose memory is taken and given back, it goes on bit for bit; step by step as in one call."""
     model = garnet(3, 2, 2, reward.n_outcomes, seed=_SEED)
@@ -279,7 +290,7 @@ def is_kept_with_an_agent(oracle: Oracle, reward: Reward) -> None:
         parts.restore(kept)
     for name, one, other in (
         ("theta", whole.theta, parts.theta),
-        ("its memory", whole.machine.memory.oracle, parts.machine.memory.oracle),
+        ("its memory", whole.loop.arrays.memory.oracle, parts.loop.arrays.memory.oracle),
         ("the average", whole.average, parts.average),
     ):
         if one.tobytes() != other.tobytes():
@@ -301,6 +312,7 @@ ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = {
         stays_within_reach,
         keeps_its_regret_term,
         keeps_its_episode_bound,
+        steps_by_its_mirror_map,
         is_kept_with_an_agent,
     )
 }
@@ -375,7 +387,14 @@ def _some_steps(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, OracleKer
 def _demand_within(clause: str, reward: Reward, leg: Leg) -> None:
     origin = leg.phase.origin
     for place, theta in enumerate(leg.thetas):
-        _demand_in_ball(f"{clause} theta after {origin + place} steps", reward.at(max(1, origin + place)), theta)
+        fixed = _in_force(leg.phase, reward, max(1, origin + place))
+        _demand_in_ball(f"{clause} theta after {origin + place} steps", fixed, theta)
+
+
+def _in_force(phase: Phase, reward: Reward, t: int) -> Reward:
+    """The reward that an oracle follows at time t: one that changes is taken at the horizon of a phase."""
+    horizon = phase.oracle.horizon
+    return reward.at(t if horizon is None else horizon)
 
 
 def _demand_in_ball(where: str, reward: Reward, theta: Vector) -> None:

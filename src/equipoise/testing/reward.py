@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from equipoise._compile import Entry, invoke
+from equipoise._runtime.compiler import Entry, invoke
 from equipoise._types import Vector
 from equipoise.errors import ContractError, EquipoiseError, RewardError
 from equipoise.rewards import audit
@@ -35,17 +35,7 @@ _FEW: Final = 40  # points where each costs a cvxpy expression or a maximisation
 
 
 class Sampling(NamedTuple):
-    """Where a clause looks, and how exactly.
-
-    Attributes
-    ----------
-    samples : int
-        How many points.
-    seed : int
-        Where they come from.
-    slack : float
-        What rounding may cost, relative to the size of the numbers compared.
-    """
+    """Where a clause looks, and how exactly."""
 
     samples: int = 200
     seed: int = 0
@@ -109,7 +99,7 @@ def is_finite(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa:
     """The value and the gradient are finite on the whole box, faces and vertices among it."""
     for when, fixed in _fixed(reward):
         try:
-            fault = audit.not_finite(audit.sampled(fixed, sampling.samples, sampling.seed))
+            fault = audit.not_finite(audit.sample_points(fixed, sampling.samples, sampling.seed))
         except RewardError as error:
             fault = str(error)
         _demand("is_finite", when, fault)
@@ -148,10 +138,7 @@ def is_smooth(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa:
 
 
 def maximises_its_conjugate(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa: B008
-    """Fenchel-Young: g*(theta) >= g(w) + theta.w for every w, the maximiser in the box and equality there.
-
-    That theta = -grad g(w) attains equality at w is the tangent's property at the maximiser, a part of `is_concave`.
-    """
+    """Fenchel-Young: g*(theta) >= g(w) + theta.w for every w, the maximiser in the box and equality there."""
     for when, fixed in _fixed(reward):
         points, thetas = _points(fixed, sampling)
         _demand("maximises_its_conjugate", when, audit.not_the_argmax(fixed, points, thetas, sampling.slack))
@@ -253,9 +240,9 @@ def _fixed(reward: Reward) -> Iterator[tuple[str, Reward]]:
 
 def _points(reward: Reward, sampling: Sampling) -> tuple[audit.Samples, Vector]:
     """Samples at which the reward is finite, and some theta."""
-    points = audit.finite_part(audit.sampled(reward, sampling.samples, sampling.seed))
+    points = audit.finite_part(audit.sample_points(reward, sampling.samples, sampling.seed))
     few = audit.Samples(*(part[: 2 * _FEW] for part in points))
-    return points, audit.sampled_thetas(reward, few, sampling.seed)
+    return points, audit.sample_thetas(reward, few, sampling.seed)
 
 
 def _demand(clause: str, when: str, fault: str | None) -> None:
@@ -280,11 +267,7 @@ def _demand_same(
 
 
 def _neighbours(w: Vector, step: float) -> Vector:
-    """Each point moved by `step` along each axis, to both sides, within the box.
-
-    A tangent to a beta-smooth g may be wrong by `slack` there, so a step of its root shows the gradient to about
-    2 (1 + beta) of that root; longer steps hide more behind the curvature, shorter ones behind rounding.
-    """
+    """Each point moved by `step` along each axis, to both sides, within the box."""
     moves = step * np.concatenate((np.eye(w.shape[1]), -np.eye(w.shape[1])))
     return np.asarray(np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, w.shape[1]))
 

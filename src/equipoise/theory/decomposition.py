@@ -1,6 +1,7 @@
-r"""Lemma 4.4, measured: what each step of a run loses against the benchmark, in five parts.
+r"""What each step of a run loses against the benchmark, in five parts, and whether its regions hold: measured.
 
-With m the episode of time t, tau = tau(m), v* the benchmark's outcomes and (gain, bias) the certificate of the plan,
+**Lemma 4.4.** With m the episode of time t, tau = tau(m), v* the benchmark's outcomes and (gain, bias) the certificate
+of the plan,
 
     (-theta_t).(v* - V_t)  <=  club + diamond + heart + spade + P,            (4.13) to (4.15)
 
@@ -11,7 +12,7 @@ With m the episode of time t, tau = tau(m), v* the benchmark's outcomes and (gai
     P       = 1/sqrt(tau), or the agent's own tolerance          the planner's
 
 whenever v and p lie in the regions of episode m. The left side summed and divided by T is the regret but for the
-oracle's own term (`regret`); the sums of the five are bounded in `sums`.
+oracle's own term (`bounds`); the sums of the five are bounded in `sums`.
 
 What is behind it. The plan's last sweep gives gain - P <= r~ + spade at every state, for the action of the policy. And
 gain >= r~(s,a) + p.bias - bias(s) for all pairs, so gain >= the average of r~ under any occupancy x of the true model,
@@ -21,6 +22,12 @@ flow constraints; an x that misses them by a vector of l1 length rho, as a solve
 rho span(bias) / 2.
 
 Under `Doubling` with fresh counts tau is counted from the start of the mega-episode, and the regions have delta / 2^h.
+
+**The events E^v and E^p** of eqs. (4.1) and (4.2): the regions of every episode contain the truth. Lemma 4.1 gives each
+a probability of at least 1 - delta/2. Regions change only when an episode begins, so looking at each episode once is
+exact. Besides yes or no there is the slack: with the estimate at distance d from the truth and the radius rad, 1 -
+d/rad, the least over all pairs, outcomes and successors whose bound binds (a bound at 0 or at 1 does not). A slack of
+.6 says that 40 % of the radius would have done.
 """
 
 from __future__ import annotations
@@ -38,41 +45,21 @@ from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.rewards.constrained import Constrained
-from equipoise.theory._kernels import Looks, Trace
-from equipoise.theory.recording import check_run, recorded
+from equipoise.theory.recording import Looks, Trace, check_run, record_run
 from equipoise.theory.sums import Errors
 
 if TYPE_CHECKING:
     import polars
 
+
 Flags = NDArray[np.bool_]
 
+_ROWS_AT_A_TIME: Final = 1 << 12  # steps of `coverage` that are kept
 _ROUNDING: Final = 1e-11  # of the numbers added up; the planner's ties alone are worth 1e-12 of them
 
 
 class EpisodeTerms(NamedTuple):
-    """One row an episode.
-
-    Attributes
-    ----------
-    number : int array
-        m, from 1.
-    start : int array
-        When it began, on the agent's clock.
-    tau : int array
-        The same on the clock of its regions, which `Doubling` with fresh counts sets back.
-    gain, span : float arrays
-        Of the plan and of its bias.
-    P : float array
-        The tolerance of the plan.
-    theta : float array, K columns
-        theta_tau.
-    v_held, p_held : bool arrays
-        Whether v and p lay in the regions: E^v_m and E^p_m.
-    v_slack, p_slack : float arrays
-        What was left of the radius where it was nearest to being used up: 1 if every estimate was exact, negative if
-        the truth was missed. NaN for an episode that was under way before the recording began.
-    """
+    """One row an episode."""
 
     number: Index
     start: Index
@@ -243,7 +230,7 @@ def decompose(
     if best.model != model:
         raise ParameterError("best: it is the benchmark of another model")
     first = agent.t
-    ((trace, looks),) = recorded(model, agent, int(steps), seed, int(steps))
+    ((trace, looks),) = record_run(model, agent, int(steps), seed, int(steps))
     return _split(model, agent, first, trace, looks, best)
 
 
@@ -288,3 +275,90 @@ def _dot(x: Vector, y: Vector) -> Vector:
     """Row by row."""
     products: Vector = np.einsum("tk,tk->t", x, y)
     return products
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Whether the regions held the truth.
+
+    Attributes
+    ----------
+    steps, episodes : int
+        Steps taken, and episodes looked at.
+    v_held, p_held : bool
+        E^v and E^p, up to then.
+    v_slack, p_slack : float
+        The least slack of any episode: negative exactly if the truth was missed, 1 if no bound was ever binding.
+    missed : int or None
+        When the first episode whose regions missed the truth began.
+
+    Examples
+    --------
+    >>> Coverage(steps=1000, episodes=20, v_held=True, p_held=False, v_slack=0.6, p_slack=-0.1, missed=17).held
+    False
+    """
+
+    steps: int
+    episodes: int
+    v_held: bool
+    p_held: bool
+    v_slack: float
+    p_slack: float
+    missed: int | None
+
+    @property
+    def held(self) -> bool:
+        """Both events."""
+        return self.v_held and self.p_held
+
+
+def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Coverage:
+    """Run an agent as `simulate` would, and look at the regions of every episode.
+
+    Parameters
+    ----------
+    model : Model
+        The world.
+    agent : TocUCRL2
+        Changed in place, as by `simulate`. Of an episode under way only the two events are known, not the slack.
+    steps : int
+        How many steps to take.
+    seed : int or SeedSequence
+        Seeds the world.
+
+    Returns
+    -------
+    Coverage
+        Whether they held the truth, and with how much room.
+
+    Examples
+    --------
+    >>> from equipoise.models import garnet
+    >>> from equipoise.rewards import Linear
+    >>> model = garnet(4, 2, 3, n_outcomes=2, seed=1)
+    >>> record = coverage(model, TocUCRL2(model.space, Linear([1.0, 0.5])), 1000)
+    >>> record.held, record.missed, 0 < record.p_slack < 1
+    (True, None, True)
+    """
+    check_run(model, agent, steps, seed)
+    episodes, v_held, p_held, v_used, p_used = 0, True, True, 0.0, 0.0
+    missed: int | None = None
+    for _, looks in record_run(model, agent, int(steps), seed, _ROWS_AT_A_TIME):
+        held = looks.v_held & looks.p_held
+        if missed is None and not held.all():
+            missed = int(agent.episode_starts[looks.number[np.argmin(held)] - 1])
+        episodes += held.size
+        v_held &= bool(looks.v_held.all())
+        p_held &= bool(looks.p_held.all())
+        v_used = float(np.fmax.reduce(looks.v_used, initial=v_used))
+        p_used = float(np.fmax.reduce(looks.p_used, initial=p_used))
+    return Coverage(
+        steps=int(steps),
+        episodes=episodes,
+        v_held=v_held,
+        p_held=p_held,
+        v_slack=1.0 - v_used,
+        p_slack=1.0 - p_used,
+        missed=missed,
+    )

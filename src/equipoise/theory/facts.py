@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import final
 
-from equipoise._numbers import real, whole
-from equipoise.agents.schedules import Schedule
+from equipoise._checks import check_float, check_int
+from equipoise.agents.schedules import Schedule, check_growth
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.bernstein import Bernstein
@@ -19,9 +19,9 @@ from equipoise.errors import ParameterError
 from equipoise.models.model import Model
 from equipoise.oracles.base import Oracle
 from equipoise.oracles.choice import fitting_oracle
+from equipoise.planning.options import Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.norms import ones
-from equipoise.theory.episodes import moves
 
 
 @final
@@ -53,8 +53,8 @@ class Facts:
 
     def __post_init__(self) -> None:
         for name in ("n_states", "n_pairs", "n_outcomes", "max_successors"):
-            object.__setattr__(self, name, whole(getattr(self, name), name, 1, error=ParameterError))
-        object.__setattr__(self, "diameter", real(self.diameter, "diameter", error=ParameterError))
+            object.__setattr__(self, name, check_int(getattr(self, name), name, 1, error=ParameterError))
+        object.__setattr__(self, "diameter", check_float(self.diameter, "diameter", error=ParameterError))
         if not 1 <= self.diameter < math.inf:
             raise ParameterError(f"diameter: got {self.diameter}; a finite number >= 1 is needed")
 
@@ -96,7 +96,9 @@ class Setting:
     tolerance : float, optional
         Of the planner; None: 1/sqrt(tau(m)).
     warm_start : bool
-        Whether plans may start from the bias of the last.
+        Whether plans may start from the bias of the last, or leap on their way.
+    visits : float
+        The factor by which the visits of a pair grow until an episode ends; 1 for doubling.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class Setting:
     delta: float = 0.05
     tolerance: float | None = None
     warm_start: bool = False
+    visits: float = 1.0
 
     def __post_init__(self) -> None:
         reward = self.reward
@@ -121,20 +124,21 @@ class Setting:
         object.__setattr__(self, "oracle", fitting_oracle(reward) if self.oracle is None else self.oracle)
         self.steered_by.check(reward)
         threshold = reward.lipschitz if self.threshold is None else self.threshold
-        object.__setattr__(self, "threshold", real(threshold, "threshold", error=ParameterError))
+        object.__setattr__(self, "threshold", check_float(threshold, "threshold", error=ParameterError))
         if not (self.Q > 0 or (self.Q == 0 and not moves(reward, self.steered_by))):
             raise ParameterError(f"threshold: got {self.threshold}; the bounds are for Q > 0")
-        object.__setattr__(self, "delta", real(self.delta, "delta", error=ParameterError))
+        object.__setattr__(self, "delta", check_float(self.delta, "delta", error=ParameterError))
         if not 0 < self.delta < 1:
             raise ParameterError(f"delta: got {self.delta}; it must lie strictly between 0 and 1")
+        object.__setattr__(self, "visits", check_growth(self.visits))
         if self.tolerance is not None:
-            object.__setattr__(self, "tolerance", real(self.tolerance, "tolerance", error=ParameterError))
+            object.__setattr__(self, "tolerance", check_float(self.tolerance, "tolerance", error=ParameterError))
             if not 0 < self.tolerance < math.inf:
                 raise ParameterError(f"tolerance: got {self.tolerance}; a number > 0 is needed, or None")
 
     @classmethod
     def of(cls, agent: TocUCRL2) -> Setting:
-        """Read it off an agent; one with other regions is refused, for no bound is about it.
+        """Read it off an agent; one with other regions, or with data from logs, is refused: no bound is about it.
 
         The regions may be the paper's or `Adaptive` ones, which hold the truth with the same probability and lie within
         the paper's (docs/confidence.md): the proofs use nothing else of them.
@@ -151,10 +155,17 @@ class Setting:
                 "agent: the bounds are for one that learns a table, and it was told mechanics; its certificate bounds "
                 "what is lost"
             )
+        if agent.absorbed:
+            raise ParameterError(
+                f"agent: the bounds are for one that begins without data, and it absorbed {agent.absorbed} rows of "
+                "logs; its certificate counts them"
+            )
         if not isinstance(agent.confidence, Bernstein | Adaptive):
             raise ParameterError(
                 f"agent: the bounds are for the paper's regions and those within them, and it has {agent.confidence!r}"
             )
+        if not isinstance(agent.planner, Planner):
+            raise ParameterError(f"agent: the bounds are for extended value iteration, and it has {agent.planner!r}")
         threshold, tolerance = agent.threshold, agent.tolerance
         if isinstance(threshold, Schedule) or isinstance(tolerance, Schedule):
             raise ParameterError(
@@ -167,7 +178,8 @@ class Setting:
             threshold=threshold,
             delta=agent.delta,
             tolerance=tolerance,
-            warm_start=bool(agent.planner.warm_start),
+            warm_start=bool(agent.planner.warm_start) or agent.planner.leaps,
+            visits=agent.visit_growth,
         )
 
     @property
@@ -206,3 +218,14 @@ def check_fit(facts: Facts, setting: Setting) -> None:
         raise ParameterError(
             f"facts: the world has {facts.n_outcomes} outcomes; the reward takes {setting.reward.n_outcomes}"
         )
+
+
+def moves(reward: Reward, oracle: Oracle) -> bool:
+    """Whether theta can move at all; it may, unless the oracle is known to leave it where it is."""
+    known = oracle.theory.moves
+    return True if known is None else known(reward)
+
+
+def no_bound_known(oracle: Oracle) -> ParameterError:
+    """The error of a bound that needs what is not known of an oracle."""
+    return ParameterError(f"oracle: no bound is known for {oracle!r}")

@@ -13,7 +13,7 @@ general bounds have ||1_S|| = S. By tracing the analysis, for any smooth g in th
 
 Ends by Psi: theta_{tau + j} is at most 2 beta j / (tau + j - 1) away from theta_tau, so after n steps Psi is at most
 beta n (n + 1) / tau <= 2 beta n^2 / tau. It is above Q, so tau' = tau + n > tau + C sqrt(tau) with C^2 = Q / (2 beta):
-as in the general case with 1 for ||1||, and `oracles.theory.ended_by_growth` counts such ends. At mu <= 1/e, Q = L_mu,
+as in the general case with 1 for ||1||, and `oracles.base.growth_episodes` counts such ends. At mu <= 1/e, Q = L_mu,
 C^2 is mu log(1/mu) / 4 < 1, and they are 1 + (1 + sqrt 2)(sqrt T - 1)/C.
 
 The paper replaces ||1_S|| by 1 throughout, which does not hold in the first row, where it is 4 beta and not beta, nor
@@ -29,14 +29,13 @@ from __future__ import annotations
 
 import math
 
-from equipoise._numbers import counted
+from equipoise._checks import check_count
 from equipoise.errors import ParameterError
-from equipoise.oracles.theory import ended_by_growth
+from equipoise.oracles.base import growth_episodes
+from equipoise.oracles.frank_wolfe import DoublingFrankWolfe
 from equipoise.rewards.entropy import Entropy
-from equipoise.theory.episodes import visit_episodes
 from equipoise.theory.facts import Facts, Setting, check_fit
-from equipoise.theory.regret import RegretBound
-from equipoise.theory.sums import Errors, club, heart, planning, spade
+from equipoise.theory.sums import Errors, RegretBound, club, heart, planning, spade, visit_episodes
 
 
 def refined_oracle_term(setting: Setting, steps: int) -> float:
@@ -60,7 +59,7 @@ def refined_oracle_term(setting: Setting, steps: int) -> float:
     >>> round(refined_oracle_term(Setting(reward=Entropy(2, 0.5)), 1), 4)  # beta / 2
     2.8854
     """
-    T = counted(steps, "steps", 1, error=ParameterError)
+    T = check_count(steps, "steps", 1, error=ParameterError)
     return _smoothness(setting) * (0.5 + 2.0 * math.log(T)) / T
 
 
@@ -89,9 +88,9 @@ def refined_episodes(facts: Facts, setting: Setting, steps: int) -> float:
     >>> round(refined_episodes(facts, Setting(reward=Entropy(5, 0.1)), 10**4), 1)
     1141.0
     """
-    T, beta = counted(steps, "steps", 1, error=ParameterError), _smoothness(setting)
-    by_gradient = ended_by_growth(math.sqrt(setting.Q / (2.0 * beta)), 0.5, T)
-    return 1.0 + by_gradient + visit_episodes(facts.n_pairs, T)
+    T, beta = check_count(steps, "steps", 1, error=ParameterError), _smoothness(setting)
+    by_gradient = growth_episodes(math.sqrt(setting.Q / (2.0 * beta)), 0.5, T)
+    return 1.0 + by_gradient + visit_episodes(facts.n_pairs, T, setting.visits)
 
 
 def refined_errors(facts: Facts, setting: Setting, steps: int) -> Errors:
@@ -155,13 +154,13 @@ def refined_regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     --------
     >>> from equipoise.models import star
     >>> from equipoise.rewards import Entropy
-    >>> from equipoise.theory.regret import regret
+    >>> from equipoise.theory.bounds import regret
     >>> facts, setting = Facts.of(star(2, 4).visits()), Setting(reward=Entropy(5, 0.1))
     >>> refined_regret(facts, setting, 10**6).value < regret(facts, setting, 10**6).value / 2
     True
     """
     return RegretBound(
-        steps=counted(steps, "steps", 1, error=ParameterError),
+        steps=check_count(steps, "steps", 1, error=ParameterError),
         oracle=refined_oracle_term(setting, steps),
         errors=refined_errors(facts, setting, steps),
         probability=max(0.0, 1.0 - 1.5 * setting.delta),
@@ -192,10 +191,49 @@ def refined_entropy_regret(facts: Facts, steps: int, delta: float = 0.05) -> flo
     >>> refined_entropy_regret(facts, 10**9) < refined_entropy_regret(facts, 10**6) / 5
     True
     """
-    T, S = counted(steps, "steps", 1, error=ParameterError), facts.n_states
+    T, S = check_count(steps, "steps", 1, error=ParameterError), facts.n_states
     reward = Entropy(S).at(T)
     assert reward.mu is not None
     return refined_regret(facts, Setting(reward=reward, delta=delta), T).value + S * reward.mu / math.log(S)
+
+
+def doubled_entropy_regret(facts: Facts, steps: int, delta: float = 0.05) -> float:
+    """(6.3) without T, by the doubling trick: the regret on H / log S of an agent with `DoublingFrankWolfe`.
+
+    Mega-episode h has mu(2^h), Q = L_mu and delta / 2^h. H is concave, and the average of all time is a mean of those
+    of the mega-episodes, so the regret is at most the mean of theirs; each is bounded as in (6.3) after l(h) steps.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of the world, as many outcomes as states, at least 2.
+    steps : int
+        T.
+    delta : float
+        The level of the regions, of all mega-episodes together.
+
+    Returns
+    -------
+    float
+        A bound on it, with probability 1 - 3 delta / 2.
+
+    Examples
+    --------
+    >>> from equipoise.models import star
+    >>> facts = Facts.of(star(2, 4).visits())
+    >>> bound = doubled_entropy_regret(facts, 10**9)
+    >>> refined_entropy_regret(facts, 10**9) < bound < doubled_entropy_regret(facts, 10**8)
+    True
+    """
+    T, S = check_count(steps, "steps", 1, error=ParameterError), facts.n_states
+    total = 0.0
+    for phase, taken in DoublingFrankWolfe().phases(T):
+        assert phase.length is not None
+        reward = Entropy(S).at(phase.length)
+        assert reward.mu is not None
+        setting = Setting(reward=reward, delta=delta * phase.share)
+        total += taken * (refined_regret(facts, setting, taken).value + S * reward.mu / math.log(S))
+    return total / T
 
 
 def _smoothness(setting: Setting) -> float:

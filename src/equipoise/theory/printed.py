@@ -8,8 +8,8 @@ For comparison, and so that what is wrong can be shown to be. Each function says
     Claim 4.6      sum of P                           false (erratum 19)
     (B.25)         sum of diamond                     true, not by its proof (see `bounds.diamond`)
     Theorem C.4    online gradient descent            false: L is the radius, not the diameter (erratum 24)
-    (C.5)          TGD's own term                     true, not by its proof (see `regret`)
-    (C.23)         TMD's own term                     true, not by its proof (see `regret`)
+    (C.5)          TGD's own term                     true, not by its proof (see `bounds`)
+    (C.23)         TMD's own term                     true, not by its proof (see `bounds`)
     Theorem 2.2    slack of the benchmark             true, twice what is needed (erratum 22)
 
 (4.8) is `bounds.visit_episodes`, (B.30) is `bounds.spade`, Lemma 4.5 is `bounds.club` and `bounds.heart`, and (C.25)
@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import math
 
-from equipoise._numbers import counted
+from equipoise._checks import check_count
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
 from equipoise.rewards.base import Reward
-from equipoise.theory import episodes as corrected
+from equipoise.theory import sums as corrected
 from equipoise.theory.facts import Facts, Setting
 from equipoise.theory.sums import SILVER
 
@@ -60,7 +60,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
     printed = oracle.theory.printed
     if printed is None or printed.gradient_episodes is None or proven == 0.0:
         return proven
-    return printed.gradient_episodes(reward, threshold, counted(steps, "steps", 1, error=ParameterError))
+    return printed.gradient_episodes(reward, threshold, check_count(steps, "steps", 1, error=ParameterError))
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int) -> float:
@@ -94,7 +94,7 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
     >>> corrected.episodes(g, oracle, 1.0, 3, 8) - episodes(g, oracle, 1.0, 3, 8)
     1.0
     """
-    return sum(
+    return math.fsum(
         gradient_episodes(reward, phase.oracle, threshold, taken) + corrected.visit_episodes(n_pairs, taken)
         for phase, taken in oracle.phases(steps)
     )
@@ -118,7 +118,7 @@ def planning(steps: int) -> float:
     >>> round(planning(6), 2)
     5.91
     """
-    return SILVER * math.sqrt(counted(steps, "steps", 1, error=ParameterError))
+    return SILVER * math.sqrt(check_count(steps, "steps", 1, error=ParameterError))
 
 
 def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
@@ -149,10 +149,7 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
     >>> math.isclose(diamond(1.0, facts, 0.05, 1), roots)
     True
     """
-    T = counted(steps, "steps", 1, error=ParameterError)
-    log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
-    roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
-    return scale * (roots + 12.0 * log_v * facts.n_pairs * math.log(T))
+    return _diamond(scale, facts, delta, steps, 0.0, 1.0)
 
 
 def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> float:
@@ -180,10 +177,7 @@ def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> floa
     >>> diamond_mended(1.0, facts, 0.05, 1000) > diamond(1.0, facts, 0.05, 1000)
     True
     """
-    T = counted(steps, "steps", 1, error=ParameterError)
-    log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
-    roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
-    return scale * (roots + 12.0 * log_v * facts.n_pairs * (1.0 + 2.0 * math.log(T)))
+    return _diamond(scale, facts, delta, steps, 1.0, 2.0)
 
 
 def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
@@ -211,7 +205,7 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
     1.0
     """
     T = len(rates)
-    return radius**2 / (2 * T * rates[-1]) + slope**2 * sum(rates) / (2 * T)
+    return radius**2 / (2 * T * rates[-1]) + slope**2 * math.fsum(rates) / (2 * T)
 
 
 def oracle_term(setting: Setting, steps: int) -> float:
@@ -242,7 +236,7 @@ def oracle_term(setting: Setting, steps: int) -> float:
     >>> oracle_term(Setting(reward=Quadratic([0.5, 0.5])), 1)
     0.0
     """
-    T = counted(steps, "steps", 1, error=ParameterError)
+    T = check_count(steps, "steps", 1, error=ParameterError)
     printed = setting.steered_by.theory.printed
     if printed is None or printed.regret_term is None:
         raise ParameterError(f"oracle: the paper prints no term for {setting.steered_by!r}")
@@ -273,4 +267,12 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
     >>> benchmark_slack(Facts.of(ring(4)), Setting(reward=Linear([1.0])), 8)
     1.0
     """
-    return 2.0 * setting.scale * facts.diameter / counted(steps, "steps", 1, error=ParameterError)
+    return 2.0 * setting.scale * facts.diameter / check_count(steps, "steps", 1, error=ParameterError)
+
+
+def _diamond(scale: float, facts: Facts, delta: float, steps: int, constant: float, factor: float) -> float:
+    """(B.25), the sum of 1 / N+ being taken for SA (constant + factor log T)."""
+    T = check_count(steps, "steps", 1, error=ParameterError)
+    log_v = math.log(12.0 * facts.n_outcomes * facts.n_pairs * T**2 / delta)
+    roots = (4.0 + 5.0 * math.sqrt(2.0)) * math.sqrt(facts.n_pairs * T * log_v)
+    return scale * (roots + 12.0 * log_v * facts.n_pairs * (constant + factor * math.log(T)))

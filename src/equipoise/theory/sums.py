@@ -1,4 +1,4 @@
-r"""The five error terms summed up to T (section 4.3, appendix B), with every constant.
+r"""The five error terms summed up to T (section 4.3, appendix B), and the number of episodes, with every constant.
 
 One step's error is at most club + diamond + heart + spade + P (Lemma 4.4; `decomposition` measures them). With
 
@@ -29,22 +29,46 @@ each other (erratum 21), and because the plan starts from zero. What the paper p
 **Warm starts.** Whatever u a plan starts from, it stops with Tu <= u + gain. A walk in the true model from s' to s
 takes D steps or fewer in the mean and earns min r~ a step or more, so that u(s) - u(s') <= D (gain - min r~). From
 zero, the gain is max r~ at most. From elsewhere it is at most P above the optimistic gain, hence at most max r~ + P,
-and the scale of spade is scale + 1 (or scale + tolerance, if the tolerance is a constant): `Setting.excess`.
+and the scale of spade is scale + 1 (or scale + tolerance, if the tolerance is a constant): `Setting.excess`. The same
+goes for a plan that leaps (`Planner(leaps=True)`): its last sweep is a plain one from wherever it came to, and it stops
+at the same span.
 
 Under `Doubling` with fresh counts each mega-episode is a run of its own, with delta / 2^h: sums add up, and so do
 the probabilities, to 3 delta. With inherited counts there is one clock and one delta; only M(T) knows of the restarts.
+
+**Episodes** (lemmas fw_bd_M_brief, fgd_bd_M, tmd_bd_M); all of it holds with certainty.
+With SA pairs, at most SA (1 + log2 T) episodes are ended by the doubling of visits. If an episode ends when the visits
+of a pair have grown by a factor f <= 1, there are at most SA (1 + log T / log(1 + f)): at the first such end of a pair
+it has at least one visit, and each later one multiplies its visits by at least 1 + f. Those that begin by T and are
+ended by the gradient threshold Q > 0 are, for T > C^{1/e} >= 1, at most
+
+    FW    1 + log2(C^2)     + 1 + (sqrt(T) - C) / (C (sqrt 2 - 1)),        C^2 = Q / (2 beta ||1||)
+    TGD   1 + log2(C^{3/2}) + 1 + (T^{2/3} - C) / (C (2^{2/3} - 1)),       C^2 = Q / (2L)
+    TMD   1 + sqrt(L' / Q) T^{2/3}
+
+and 1 + log2 T under the first two while T is smaller: `oracles.base.growth_episodes`. The paper prints 1 + C^2 + 4
+sqrt(T)/C and 1 + C^{3/2} + 2.12 T^{2/3}/C, which are larger, and true, though its proofs give 3 for the 1 (errata 10,
+13, 36): they count as many ends below C^{1/e} as there are whole numbers, where tau doubles with each (erratum 38). The
+third bound stands, but not by its proof. With n the length of an episode, the sum of t - tau over its n + 1 terms is
+n(n + 1)/2, more than the n^2 / 2 that is used; what saves it is that z = grad g* - V has entries in [-1, 1], so ||z||
+<= ||1|| and not 2 ||1||: the inequality is L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
+
+The doubling trick adds up the bounds of its mega-episodes. What the paper prints is in `printed`. The formulas
+themselves are what each oracle knows of itself (`Oracle.theory`); one that knows nothing has no bound here.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final, NamedTuple, final
 
-from equipoise._numbers import counted, real, whole
+from equipoise._checks import check_count, check_float, check_int
+from equipoise.agents.schedules import check_growth
 from equipoise.errors import ParameterError
 from equipoise.oracles.base import Oracle
-from equipoise.theory.episodes import episodes, moves
-from equipoise.theory.facts import Facts, Setting, check_fit
+from equipoise.rewards.base import Reward
+from equipoise.theory.facts import Facts, Setting, check_fit, moves, no_bound_known
 
 SILVER: Final = 1.0 + math.sqrt(2.0)
 
@@ -78,7 +102,154 @@ class Errors(NamedTuple):
     @property
     def total(self) -> float:
         """All five: a bound on the sum of (-theta_t).(v* - V_t)."""
-        return sum(self)
+        return math.fsum(self)
+
+
+@final
+@dataclass(frozen=True)
+class RegretBound:
+    """What is guaranteed at time `steps`, and what it is made of.
+
+    Attributes
+    ----------
+    steps : int
+        T.
+    oracle : float
+        The oracle's own term, of Reg(T) itself; it holds with certainty.
+    errors : Errors
+        Bounds on the five sums up to T, not yet divided by T.
+    probability : float
+        With which all of it holds, for all T at once: 1 - 3 delta.
+
+    Examples
+    --------
+    >>> RegretBound(100, 0.25, Errors(club=5.0, diamond=10.0, heart=5.0, spade=20.0, P=10.0), 0.85).value
+    0.75
+    """
+
+    steps: int
+    oracle: float
+    errors: Errors
+    probability: float
+
+    @property
+    def value(self) -> float:
+        """The bound on Reg(T) = opt(P_M) - g(average of the first T outcomes)."""
+        return self.oracle + self.errors.total / self.steps
+
+
+def visit_episodes(n_pairs: int, steps: int, visits: float = 1.0) -> float:
+    """At most so many episodes end because the visits of some pair have grown enough (eq. fw_bd_M_nu).
+
+    Parameters
+    ----------
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+    visits : float
+        The factor f by which visits grow: the agent's parameter of that name, 1 for doubling.
+
+    Returns
+    -------
+    float
+        A bound on their number.
+
+    Examples
+    --------
+    >>> visit_episodes(3, 8), visit_episodes(3, 8, visits=0.5) > 12.0
+    (12.0, True)
+    """
+    pairs, growth = check_int(n_pairs, "n_pairs", 1, error=ParameterError), check_growth(visits)
+    return pairs * (1.0 + math.log2(check_count(steps, "steps", 1, error=ParameterError)) / math.log2(1.0 + growth))
+
+
+def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
+    """At most so many episodes end because Psi > Q, with certainty.
+
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0. With infinity no episode ends so.
+    steps : int
+        T.
+
+    Returns
+    -------
+    float
+        A bound on their number.
+
+    Raises
+    ------
+    ParameterError
+        When no bound is known for the oracle.
+
+    Examples
+    --------
+    A linear g never moves theta.
+
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Linear, Quadratic
+    >>> gradient_episodes(Linear([1.0, 0.5]), FrankWolfe(), 1.0, 1000)
+    0.0
+    >>> round(gradient_episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, 1000), 1)
+    125.3
+    """
+    oracle.check(reward)
+    Q, T = (
+        check_float(threshold, "threshold", error=ParameterError),
+        check_count(steps, "steps", 1, error=ParameterError),
+    )
+    if not Q > 0:
+        raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
+    if math.isinf(Q) or not moves(reward, oracle):
+        return 0.0
+    bound = oracle.theory.gradient_episodes
+    if bound is None:
+        raise no_bound_known(oracle)
+    return bound(reward, Q, T)
+
+
+def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int, visits: float = 1.0) -> float:
+    """M(T): at most so many episodes have begun by time `steps`, with certainty.
+
+    One is added to the two counts for the episode that is open at time T.
+
+    Parameters
+    ----------
+    reward : Reward
+        g.
+    oracle : Oracle
+        One that fits it.
+    threshold : float
+        Q > 0.
+    n_pairs : int
+        SA, the number of state-action pairs.
+    steps : int
+        T.
+    visits : float
+        As for `visit_episodes`.
+
+    Returns
+    -------
+    float
+        A bound on M(T).
+
+    Examples
+    --------
+    >>> from equipoise.oracles import FrankWolfe
+    >>> from equipoise.rewards import Quadratic
+    >>> round(episodes(Quadratic([0.5, 0.5]), FrankWolfe(), 1.0, n_pairs=10, steps=1000), 1)
+    236.0
+    """
+    return math.fsum(
+        1.0 + gradient_episodes(reward, phase.oracle, threshold, taken) + visit_episodes(n_pairs, taken, visits)
+        for phase, taken in oracle.phases(steps)
+    )
 
 
 def inverse_roots(n_pairs: int, steps: int) -> float:
@@ -211,7 +382,7 @@ def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
     (13.2426, 4.5)
     """
     if tolerance is not None:
-        return real(tolerance, "tolerance", error=ParameterError) * _steps(steps)
+        return check_float(tolerance, "tolerance", error=ParameterError) * _steps(steps)
     return _pairs(n_pairs) + SILVER * math.sqrt(_steps(steps))
 
 
@@ -332,10 +503,10 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
 def _one_run(facts: Facts, setting: Setting, oracle: Oracle, delta: float, steps: int) -> Errors:
     reward, Q = setting.reward, setting.Q
     if moves(reward, oracle):
-        M = episodes(reward, oracle, Q, facts.n_pairs, steps)
+        M = episodes(reward, oracle, Q, facts.n_pairs, steps, setting.visits)
         delay = Q * setting.ones * M
     else:
-        M = episodes(reward, oracle, math.inf, facts.n_pairs, steps)
+        M = episodes(reward, oracle, math.inf, facts.n_pairs, steps, setting.visits)
         delay = 0.0
     return Errors(
         club=delay,
@@ -348,15 +519,15 @@ def _one_run(facts: Facts, setting: Setting, oracle: Oracle, delta: float, steps
 
 def _log(count: int, delta: float, steps: int) -> float:
     """log(12 count T^2 / delta)."""
-    level = real(delta, "delta", error=ParameterError)
+    level = check_float(delta, "delta", error=ParameterError)
     if not 0 < level < 1:
         raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
     return math.log(12.0 * count / level) + 2.0 * math.log(_steps(steps))
 
 
 def _steps(steps: int) -> int:
-    return counted(steps, "steps", 1, error=ParameterError)
+    return check_count(steps, "steps", 1, error=ParameterError)
 
 
 def _pairs(n_pairs: int) -> int:
-    return whole(n_pairs, "n_pairs", 1, error=ParameterError)
+    return check_int(n_pairs, "n_pairs", 1, error=ParameterError)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from equipoise.models import star
-from equipoise.paper.checks import alternations
-from equipoise.paper.findings import Size
 from equipoise.rewards import Balance
+from paper.checks import alternations
+from paper.findings import Size
 
 
 def test_it_holds_with_the_best_exponent_at_a_half():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.paper.checks import (
+from paper.checks import (
     gradient_against_mirror_descent,
     ucrl2_alternations,
     zero_threshold_gradient_descent,
 )
-from equipoise.paper.findings import Size
+from paper.findings import Size
 
 
 @pytest.mark.parametrize(

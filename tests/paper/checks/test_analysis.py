@@ -11,8 +11,9 @@ import pytest
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence import Scaled
 from equipoise.confidence.bernstein import Bernstein
-from equipoise.paper import analysis_cases, error_ratios
-from equipoise.paper.checks import (
+from equipoise.theory.decomposition import decompose
+from paper import analysis_cases, error_ratios
+from paper.checks import (
     coverage,
     decomposition,
     delays,
@@ -22,11 +23,10 @@ from equipoise.paper.checks import (
     oracle_regret,
     tolerances,
 )
-from equipoise.paper.exact_coverage import critical, failure, share
-from equipoise.paper.findings import Size
-from equipoise.paper.paths import stepped
-from equipoise.paper.written_terms import best_mean, terms
-from equipoise.theory.decomposition import decompose
+from paper.exact_coverage import critical, failure, share
+from paper.findings import Size
+from paper.paths import stepped
+from paper.written_terms import best_mean, terms
 
 
 def altered(**changes):
@@ -156,12 +156,12 @@ def test_regret_is_the_oracles_term_and_the_errors():
 
 
 def test_a_term_without_its_logarithm_is_seen(monkeypatch):
-    term = oracle_regret.regret.oracle_term
+    term = oracle_regret.bounds.oracle_term
 
     def flat(setting, T):
         return term(setting, T) / (1.0 + math.log(T))
 
-    monkeypatch.setattr(oracle_regret.regret, "oracle_term", flat)
+    monkeypatch.setattr(oracle_regret.bounds, "oracle_term", flat)
     found = broken(oracle_regret.check(Size.QUICK))
     assert any("outcomes 1 and 0 in turn" in name for name in found)
     assert any("FW" in name for name in found)

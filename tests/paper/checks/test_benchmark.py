@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from equipoise.models import Model, bandit
-from equipoise.paper.checks import benchmark
-from equipoise.paper.findings import Size
 from equipoise.rewards import Balance, Linear
+from paper.checks import benchmark
+from paper.findings import Size
 
 
 @pytest.mark.slow

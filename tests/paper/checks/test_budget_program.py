@@ -7,8 +7,8 @@ import pytest
 
 from equipoise.models import Model
 from equipoise.offline import solve_knapsack
-from equipoise.paper.checks import budget_program as program
-from equipoise.paper.findings import Size
+from paper.checks import budget_program as program
+from paper.findings import Size
 
 
 class Few:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from equipoise.offline import solve_knapsack
-from equipoise.paper import markets
-from equipoise.paper.checks import budget_proof as proof
-from equipoise.paper.findings import Size
-from equipoise.paper.free_runs import FreeRun, free_run
+from paper import markets
+from paper.checks import budget_proof as proof
+from paper.findings import Size
+from paper.free_runs import FreeRun, free_run
 
 
 def test_quick():

@@ -7,9 +7,9 @@ import pytest
 
 from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.offline import solve_knapsack
-from equipoise.paper import markets
-from equipoise.paper.checks import budgets
-from equipoise.paper.findings import Size
+from paper import markets
+from paper.checks import budgets
+from paper.findings import Size
 
 
 class Short:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from equipoise.models import ring
-from equipoise.paper.checks import dual_span
-from equipoise.paper.findings import Size
+from paper.checks import dual_span
+from paper.findings import Size
 
 
 def test_it_holds_and_is_tight():

@@ -10,11 +10,11 @@ import pytest
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models import garnet
 from equipoise.oracles import FrankWolfe
-from equipoise.paper import episode_rules, random_cases
-from equipoise.paper.checks import episodes_frank_wolfe, episodes_gradient_descent, episodes_mirror_descent
-from equipoise.paper.findings import Size
 from equipoise.rewards import Linear, Quadratic
 from equipoise.theory import bounds
+from paper import episode_rules, random_cases
+from paper.checks import episodes_frank_wolfe, episodes_gradient_descent, episodes_mirror_descent
+from paper.findings import Size
 
 MODULES = (episodes_frank_wolfe, episodes_gradient_descent, episodes_mirror_descent)
 each = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.STATEMENT.number)
@@ -82,7 +82,7 @@ def test_a_threshold_that_is_too_small_is_seen(module, monkeypatch):
 
     def wrong(self):
         right(self)
-        self.__dict__["_rules"] = self._rules._replace(threshold=self._rules.threshold / 1000)
+        self.__dict__["_constants"] = self._constants._replace(threshold=self._constants.threshold / 1000)
 
     monkeypatch.setattr(TocUCRL2, "_set_up_phase", wrong)
     assert any("Ψ at an end" in name for name in broken(module.check(Few())))
@@ -94,7 +94,7 @@ def test_a_threshold_that_is_half_too_large_is_seen(module, monkeypatch):
 
     def wrong(self):
         right(self)
-        self.__dict__["_rules"] = self._rules._replace(threshold=self._rules.threshold * 1.5)
+        self.__dict__["_constants"] = self._constants._replace(threshold=self._constants.threshold * 1.5)
 
     monkeypatch.setattr(TocUCRL2, "_set_up_phase", wrong)
     names = broken(module.check(Few()))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from equipoise.models import ring
-from equipoise.paper.checks import evi_span
-from equipoise.paper.findings import Size
 from equipoise.planning import extended_value_iteration
+from paper.checks import evi_span
+from paper.findings import Size
 
 
 def test_it_holds_as_corrected():

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.paper.checks import growth
-from equipoise.paper.findings import Size
+from paper.checks import growth
+from paper.findings import Size
 
 
 def test_quick():

@@ -8,9 +8,9 @@ import pytest
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence import Known
 from equipoise.models import garnet, star
-from equipoise.paper.checks import inverse_counts
-from equipoise.paper.findings import Size
 from equipoise.rewards import Linear, Quadratic
+from paper.checks import inverse_counts
+from paper.findings import Size
 
 
 @pytest.mark.slow

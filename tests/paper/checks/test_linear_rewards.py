@@ -5,9 +5,9 @@ import pytest
 
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.models import garnet
-from equipoise.paper.checks import linear_rewards
-from equipoise.paper.findings import Size
 from equipoise.rewards import Linear, Quadratic
+from paper.checks import linear_rewards
+from paper.findings import Size
 
 
 def test_quick():
@@ -44,7 +44,7 @@ def test_a_threshold_that_acts_on_its_own_is_seen(monkeypatch):
     def wrong(self):
         right(self)
         if self.threshold == 0.0:
-            self.__dict__["_rules"] = self._rules._replace(threshold=-1.0)
+            self.__dict__["_constants"] = self._constants._replace(threshold=-1.0)
 
     monkeypatch.setattr(TocUCRL2, "_set_up_phase", wrong)
     assert linear_rewards.check(Size.QUICK).verdict == "fails"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from equipoise.agents.baselines import StationaryAgent
-from equipoise.paper import exploration
-from equipoise.paper.checks import (
+from equipoise.rewards import Entropy
+from paper import exploration
+from paper.checks import (
     entropy_anytime,
     entropy_constants,
     entropy_doubling,
     entropy_refined,
     maximum_entropy,
 )
-from equipoise.paper.findings import Size
-from equipoise.rewards import Entropy
+from paper.findings import Size
 
 
 def idle(model, reward):

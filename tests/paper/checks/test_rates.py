@@ -11,12 +11,12 @@ from scipy import stats
 from equipoise.models import bandit, star
 from equipoise.offline.benchmark import solve
 from equipoise.oracles import Doubling, SignedSimplex
-from equipoise.paper import families, rates
-from equipoise.paper.checks import rate_frank_wolfe, rate_gradient_descent, rate_mirror_descent
-from equipoise.paper.findings import Size
-from equipoise.paper.rates import Curve, Instance, known_bound, rate
 from equipoise.rewards import Balance, BottomSum, Linear, Quadratic
 from equipoise.simulation import log_spaced
+from paper import families, rates
+from paper.checks import rate_frank_wolfe, rate_gradient_descent, rate_mirror_descent
+from paper.findings import Size
+from paper.rates import Curve, Instance, known_bound, rate
 
 T = log_spaced(1, 10**6)
 

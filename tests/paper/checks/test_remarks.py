@@ -7,8 +7,8 @@ import pytest
 
 from equipoise.agents.baselines import StationaryAgent
 from equipoise.models import ring, scalar_hub
-from equipoise.paper.checks import bandit_policies, dynamic_thresholds, scalar_policies, threshold_remarks
-from equipoise.paper.findings import Size
+from paper.checks import bandit_policies, dynamic_thresholds, scalar_policies, threshold_remarks
+from paper.findings import Size
 
 
 @pytest.mark.parametrize(

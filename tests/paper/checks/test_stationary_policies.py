@@ -5,9 +5,9 @@ import pytest
 
 from equipoise.agents.baselines import StationaryAgent
 from equipoise.models import star
-from equipoise.offline.policies import policy_of
-from equipoise.paper.checks import stationary_policies
-from equipoise.paper.findings import Size
+from equipoise.offline.chains import occupancy_policy
+from paper.checks import stationary_policies
+from paper.findings import Size
 
 
 def test_it_holds_policy_by_policy_and_no_constant_serves_all():
@@ -21,11 +21,11 @@ def test_it_holds_policy_by_policy_and_no_constant_serves_all():
 
 def test_limits_and_constants_by_hand():
     model = star(3, 4)
-    uniform = policy_of(model, np.zeros(model.n_pairs))
+    uniform = occupancy_policy(model, np.zeros(model.n_pairs))
     # a walk on a graph with 15 ends of arcs, a loop counting once: 3/15 of the time on the loops
     assert stationary_policies.limits(model, uniform) == pytest.approx([0.4])
     assert stationary_policies.constant(model, uniform) == pytest.approx(1 / 3)  # q = 1/2
-    staying = policy_of(model, np.where(model.means.max(axis=1) > 0, 1.0, 0.0))
+    staying = occupancy_policy(model, np.where(model.means.max(axis=1) > 0, 1.0, 0.0))
     assert stationary_policies.limits(model, staying) == pytest.approx([2 / 3] * 3)
     assert stationary_policies.constant(model, staying) == pytest.approx(1 / 6)
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.paper.checks import zero_threshold
-from equipoise.paper.findings import Size
+from paper.checks import zero_threshold
+from paper.findings import Size
 
 
 def test_it_holds_for_exact_plans_in_a_known_model_only():

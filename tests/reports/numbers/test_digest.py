@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from equipoise._statistics import mean_interval
-from equipoise.reports.numbers.curves import axis_floor, on_log_axis, over_seeds
+from equipoise.reports.numbers.curves import average_over_seeds, axis_floor, place_on_log_axis
 from equipoise.reports.numbers.digest import digest
 from tests.reports import synthetic
 from tests.reports.synthetic import SCHEMA, optimum_of, problem, results
@@ -127,7 +127,7 @@ def test_of_many_outcomes_without_an_optimum_those_on_which_agents_differ():
 
 def curves_of(runs, resolution=0.0):
     rows = [{"rank": 0, "agent": "A", "t": t, "x": x} for run in runs for t, x in enumerate(run, start=1)]
-    return on_log_axis(over_seeds(pl.DataFrame(rows), pl.col("x")), resolution)
+    return place_on_log_axis(average_over_seeds(pl.DataFrame(rows), pl.col("x")), resolution)
 
 
 def test_what_is_drawn_on_a_log_axis_is_positive_and_nothing_is_dropped():

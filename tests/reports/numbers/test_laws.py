@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from equipoise.reports.numbers.digest import digest
-from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES, learnt
+from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES, summarise_laws
 from tests.reports import synthetic
 from tests.reports.synthetic import law_rows
 
@@ -19,7 +19,7 @@ def made():
 
 
 def of(made, *parts):
-    return learnt(replace(made, laws=pl.concat(parts)), "shop")
+    return summarise_laws(replace(made, laws=pl.concat(parts)), "shop")
 
 
 def test_only_problems_with_laws_have_them(made):
@@ -32,7 +32,7 @@ def test_only_problems_with_laws_have_them(made):
 
 
 def test_the_numbers_are_those_of_the_table(made):
-    found = learnt(made, "shop")
+    found = summarise_laws(made, "shop")
     same = ["agent", "law", "value", "visits", "estimate", "low", "high", "truth"]
     assert found.rows.select(same).sort(same).rows() == made.laws.filter(seed=0).select(same).sort(same).rows()
     demand = found.laws[0]
@@ -42,11 +42,11 @@ def test_the_numbers_are_those_of_the_table(made):
 
 
 def test_intervals_that_hold_the_truth_are_counted_in_the_run_and_over_runs(made):
-    wide, narrow = learnt(made, "shop").agents
+    wide, narrow = summarise_laws(made, "shop").agents
     assert (wide.values, wide.held, wide.whole, wide.runs) == (6, 6, 2, 2)
     assert wide.furthest == pytest.approx(0.01)
     assert (narrow.held, narrow.whole, narrow.runs) == (6, 1, 2)  # off by 0.01: not within 0.005 with seed 1
-    late = learnt(replace(made, laws=made.laws.filter(seed=1)), "shop").agents[1]
+    late = summarise_laws(replace(made, laws=made.laws.filter(seed=1)), "shop").agents[1]
     assert (late.held, late.values, late.whole, late.runs) == (2, 6, 0, 1)  # the law that was never seen
     assert not late.points
 

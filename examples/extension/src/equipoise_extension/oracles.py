@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.oracles.base import Oracle, OracleKernel
+from equipoise.oracles.base import Oracle, OracleKernel, OracleTheory
 from equipoise.oracles.frame import conjugate_argmax, opened, oracle_entry
-from equipoise.oracles.theory import OracleTheory
 from equipoise.rewards.base import Reward
 
 
@@ -60,7 +59,7 @@ class AdaptiveDescent(Oracle):
         if reward.norm != 2.0 or not math.isfinite(reward.lipschitz):
             raise eq.errors.OracleError(f"AdaptiveDescent is for rewards that are Lipschitz in norm 2, not {reward!r}")
 
-    def first_theta(self, reward: Reward) -> NDArray[np.float64]:
+    def initial_theta(self, reward: Reward) -> NDArray[np.float64]:
         """The centre of the ball."""
         return np.zeros(reward.n_outcomes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from equipoise.reports import Column, Figure, Results, Section, Table, Text
+from equipoise.reports import Column, Figure, Results, Section, Table
 
 
 def luck(results: Results) -> Section:
@@ -14,11 +14,11 @@ def luck(results: Results) -> Section:
     spread = last.group_by("problem", "agent", maintain_order=True).agg(
         worst=pl.col("value").min(), best=pl.col("value").max()
     )
-    columns = (Column("agent"), Column("problem"), Column("worst", "number"), Column("best", "number"))
-    rows = tuple(
+    columns = [Column("agent", form="agent"), "problem", Column("worst", "number"), Column("best", "number")]
+    rows = [
         (agent, problem, f"{worst:.4f}", f"{best:.4f}")
         for problem, agent, worst, best in spread.select("problem", "agent", "worst", "best").rows()
-    )
+    ]
     chart = {
         "data": {"values": spread.to_dicts()},
         "mark": {"type": "bar", "height": 6},
@@ -30,9 +30,9 @@ def luck(results: Results) -> Section:
     }
     return Section(
         "Luck",
-        (
-            Text("The value after the last step, for the seed with the least and the one with the most."),
+        [
+            "The value after the last step, for the seed with the least and the one with the most.",
             Table("luck", "Value of the worst and of the best seed", columns, rows),
             Figure("luck", chart, "From the worst to the best seed of each agent"),
-        ),
+        ],
     )

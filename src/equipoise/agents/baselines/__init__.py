@@ -5,9 +5,9 @@ Two more need no class: `TocUCRL2` with ``threshold=0`` (Frank-Wolfe and UCRL2 p
 """
 
 from equipoise.agents.baselines.frank_wolfe_ucb import FrankWolfeUCB
+from equipoise.agents.baselines.posterior_program import PosteriorProgram
 from equipoise.agents.baselines.round_robin import RoundRobin
-from equipoise.agents.baselines.rule import Rule
-from equipoise.agents.baselines.stationary import StationaryAgent
-from equipoise.agents.baselines.ucrl2 import ucrl2
+from equipoise.agents.baselines.stationary import Rule, StationaryAgent
+from equipoise.agents.toc_ucrl2 import ucrl2
 
-__all__ = ["FrankWolfeUCB", "RoundRobin", "Rule", "StationaryAgent", "ucrl2"]
+__all__ = ["FrankWolfeUCB", "PosteriorProgram", "RoundRobin", "Rule", "StationaryAgent", "ucrl2"]

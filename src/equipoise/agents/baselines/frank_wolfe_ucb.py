@@ -19,14 +19,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import call_entry, inlined, kernel
-from equipoise._numbers import real
+from equipoise._files import ensure, load_array
+from equipoise._runtime.compiler import call_entry, inlined, kernel
 from equipoise.agents.base import Agent
-from equipoise.agents.restoring import array_in, require
+from equipoise.agents.phase import check_delta
 from equipoise.errors import ParameterError
-from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
-from equipoise.models.world import sampling_arrays
+from equipoise.models.world import get_sampling, sample
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.rewards.base import Reward
 
@@ -100,9 +99,7 @@ class FrankWolfeUCB(Agent):
         super().__init__(space, reward)
         if space.n_states != 1:
             raise ParameterError(f"space: it has {space.n_states} states; this algorithm is for one")
-        self.delta = real(delta, "delta", error=ParameterError)
-        if not 0 < self.delta < 1:
-            raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
+        self.delta = check_delta(delta)
         FrankWolfe().check(reward)
         self._outcome = np.zeros(space.n_outcomes)
         self._visits = np.zeros(space.n_pairs, dtype=np.int64)
@@ -128,7 +125,7 @@ class FrankWolfeUCB(Agent):
         """Compiled."""
         _play(
             steps, self.delta, self._visits, self._sums, self._clock, self._total, self._mean, self._gradient,
-            self.reward.kernels.gradient.address, self.reward.params, self._outcome, rng, sampling_arrays(model),
+            self.reward.kernels.gradient.address, self.reward.params, self._outcome, rng, get_sampling(model),
         )  # fmt: skip
 
     def memory(self) -> dict[str, NDArray[Any]]:
@@ -137,7 +134,7 @@ class FrankWolfeUCB(Agent):
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go on with these counts."""
-        visits, sums = array_in(memory, "visits", self._visits), array_in(memory, "sums", self._sums)
-        require(np.all(visits >= 0) and sum(visits.tolist()) == self.t - 1, "its visits are not as many as its steps")
-        require(np.all((sums >= 0.0) & (sums <= visits[:, None])), "its sums are not those of outcomes")
+        visits, sums = load_array(memory, "visits", self._visits), load_array(memory, "sums", self._sums)
+        ensure(np.all(visits >= 0) and sum(visits.tolist()) == self.t - 1, "the array 'visits' is not of as many steps")
+        ensure(np.all((sums >= 0.0) & (sums <= visits[:, None])), "the array 'sums' is not of outcomes in [0, 1]")
         self._visits, self._sums = visits, sums

@@ -1,4 +1,4 @@
-"""Taking the actions of each state in turn: even effort, whatever comes of it."""
+"""Round robin: the actions of each state in turn, whatever the outcomes."""
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -10,12 +10,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise._compile import inlined, kernel
+from equipoise._files import ensure, load_array
+from equipoise._runtime.compiler import inlined, kernel
 from equipoise.agents.base import Agent
-from equipoise.agents.restoring import array_in, require
-from equipoise.models.kernels import sample
 from equipoise.models.model import Model, Space
-from equipoise.models.world import sampling_arrays
+from equipoise.models.world import get_sampling, sample
 from equipoise.rewards.base import Reward
 
 
@@ -45,7 +44,7 @@ def _go_round(steps, turn, first_pair, clock, total, outcome, rng, world):
 
 @final
 class RoundRobin(Agent):
-    """An agent that takes the actions of each state one after the other, for ever.
+    """An agent that takes the actions of each state in turn, indefinitely.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class RoundRobin(Agent):
         """Compiled."""
         _go_round(
             steps, self._turn, self.space.first_pair, self._clock, self._total, self._outcome, rng,
-            sampling_arrays(model),
+            get_sampling(model),
         )  # fmt: skip
 
     def memory(self) -> dict[str, NDArray[np.int64]]:
@@ -85,9 +84,9 @@ class RoundRobin(Agent):
 
     def restore(self, memory: Mapping[str, Any]) -> None:
         """Go on with these turns."""
-        turn = array_in(memory, "turn", self._turn)
+        turn = load_array(memory, "turn", self._turn)
         counts = np.diff(self.space.first_pair)
-        require(np.all((turn >= 0) & (turn < counts)), "it has a turn that no action has")
+        ensure(np.all((turn >= 0) & (turn < counts)), "the array 'turn' has a turn that no action has")
         taken = self.space.first_pair[self.state] + (turn[self.state] - 1) % counts[self.state]
-        require(not self.pending or self._clock["pending"][0] == taken, "its turns and its clock do not fit together")
+        ensure(not self.pending or self._clock["pending"][0] == taken, "its turns and its clock do not fit together")
         self._turn = turn

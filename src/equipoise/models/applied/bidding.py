@@ -7,75 +7,60 @@ know. There is so much money for the campaign, and the sales team can follow up 
 
 States.       The conditions of the market c = 0 ... C-1.
 Actions.      In every state: 0 makes no bid, the null action; j >= 1 bids bids[j-1].
-Transitions.  A Markov chain over the conditions that no action influences: the probability of c -> c' is
-              market[c][c'].
-Outcomes.     The highest rival bid is bids[i] with probability rivals[c][i] (i = 0 ... J-1), and above all of
-              ours with the probability that remains. A bid wins if it is at least the rival's. The winner pays
-              the own bid in a "first" price auction and the rival's in a "second" price auction; a lead
-              follows with probability leads[c]. All this is independent of the next condition.
-              Outcome 0: values[c] for a lead, else 0. Outcome 1: the payment / max(bids), a fraction, if the
-              bid has won, else 0. Outcome 2: 1 for a lead, else 0. Without a bid all are 0.
+Noises.       rival: the highest rival bid, one of ours or "higher"; lead: whether a lead follows an impression; both
+              with a law for each condition, the same whatever we bid, and nothing to be seen without a bid.
+              condition: the number of the next one; a law for each condition. The agent knows that all of these are
+              independent of each other and of our bid; with a table it learns the bids one by one.
+Outcomes.     A bid wins if it is at least the rival's. The winner pays the own bid in a "first" price auction and the
+              rival's in a "second" price auction. Outcome 0: values[c] for a lead, else 0. Outcome 1: the
+              payment / max(bids), a fraction, if the bid has won, else 0. Outcome 2: 1 for a lead, else 0.
+Usual laws.   `LEADS`, `RIVALS` and `MARKET` for three conditions and the bids `BIDS`. For other sizes the chances lie
+              linearly between those, the rivals' by the bid as a part of the highest one, and a condition goes to
+              each neighbour with 0.1.
 
 Outcome 0 is the reward, 1 and 2 are the consumptions of the control problem with budgets: the money, and the
-capacity of the sales team. The null actions are known: the agent is told that they yield and consume nothing.
-Communicating exactly when the chain is irreducible.
+capacity of the sales team. Communicating exactly when the chain is irreducible.
+
+We assume that the bidder sees the rival's bid and the public's answer also when the auction is lost, as on exchanges
+that publish them; an agent with the table sees neither. A lead that is seen only after a win cannot be described here:
+what is seen of one noise may not depend on what another was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
-from equipoise._types import Branch
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_list
-from equipoise.models.applied._checks import checked_amounts, checked_chain, checked_probabilities, plain
-from equipoise.models.labels import Labels
-from equipoise.models.model import Model
+from equipoise.models.applied.system import System, coin, format_amount, interpolate, neighbour_chain
+from equipoise.models.checks import check_amounts, check_probabilities
+from equipoise.models.mechanics import Mechanics
 
-_BIDS = (25.0, 50.0, 75.0, 100.0)
-_VALUES = (0.4, 0.7, 1.0)
-_LEADS = (0.5, 0.6, 0.8)
-_RIVALS = ((0.40, 0.30, 0.20, 0.10), (0.20, 0.30, 0.30, 0.20), (0.05, 0.15, 0.30, 0.40))
-_MARKET = ((0.80, 0.15, 0.05), (0.10, 0.80, 0.10), (0.05, 0.25, 0.70))
-_SLACK = 1e-9
+BIDS: Final = (25.0, 50.0, 75.0, 100.0)
+VALUES: Final = (0.4, 0.7, 1.0)
+LEADS: Final = (0.5, 0.6, 0.8)
+RIVALS: Final = ((0.40, 0.30, 0.20, 0.10), (0.20, 0.30, 0.30, 0.20), (0.05, 0.15, 0.30, 0.40))
+MARKET: Final = ((0.80, 0.15, 0.05), (0.10, 0.80, 0.10), (0.05, 0.25, 0.70))
 
 
-def bidding(
-    bids: Sequence[float] = _BIDS,
-    values: Sequence[float] = _VALUES,
-    leads: Sequence[float] = _LEADS,
-    rivals: Sequence[Sequence[float]] = _RIVALS,
-    market: Sequence[Sequence[float]] = _MARKET,
-    auction: str = "first",
-) -> Model:
-    """Build the bidding world; state c is the condition c, and condition 0 comes first.
-
-    Action 0 makes no bid, action j bids ``bids[j - 1]``. Outcome 0 is the value of the lead, outcome 1 the
-    payment in units of the highest bid, outcome 2 is 1 for a lead. By default the market is slack, normal
-    or hot: the hotter, the more a place is worth and the more it costs.
+def bidding(bids: Sequence[float] = BIDS, values: Sequence[float] = VALUES, auction: str = "first") -> Mechanics:
+    """Describe the rules of the auction; condition 0 comes first.
 
     Parameters
     ----------
     bids : sequence of float
         The bids to choose from, increasing and above 0, in any currency.
     values : sequence of float
-        By condition: what a lead is worth, in [0, 1].
-    leads : sequence of float
-        By condition: the probability that an impression leads to a lead.
-    rivals : sequence of sequences of float
-        By condition: the probability that the highest rival bid is each of `bids`; what is missing to 1 is
-        the probability of a rival above all of them.
-    market : sequence of sequences of float
-        The transition matrix of the conditions, irreducible.
+        By condition of the market: what a lead is worth, in [0, 1].
     auction : {"first", "second"}
         Whether the winner pays the own bid or the rival's.
 
     Returns
     -------
-    Model
-        Outcome 0 is the value won, 1 the money spent, 2 the leads to follow up.
+    Mechanics
+        Its laws are the rival bids, the leads and the change of conditions.
 
     Raises
     ------
@@ -84,54 +69,65 @@ def bidding(
 
     See Also
     --------
-    equipoise.mechanics.bidding : The same, told as mechanics.
+    equipoise.models.bidding : The same as a table.
 
     Examples
     --------
-    A rival at 50 half of the time and above 100 else; if we bid 100 and win, we pay 100, or 50:
+    A rival at 50 half of the time and above 100 else; if we bid 100 and win, we pay 50:
 
-    >>> given = {"bids": [50, 100], "values": [0.5], "leads": [0.25], "rivals": [[0.5, 0.0]], "market": [[1.0]]}
-    >>> first, second = bidding(**given), bidding(**given, auction="second")
-    >>> first.means[2].tolist(), second.means[2].tolist()
-    ([0.0625, 0.5, 0.125], [0.0625, 0.25, 0.125])
+    >>> market = bidding(bids=[50, 100], values=[0.5], auction="second")
+    >>> laws = {"rival": {"condition 0": [0.5, 0.0, 0.5]}, "lead": {"condition 0": [0.75, 0.25]}}
+    >>> market.model(**laws).means[2].tolist()
+    [0.0625, 0.25, 0.125]
     """
-    bid = checked_amounts(bids, "bids")
-    J = bid.size
-    for j in range(1, J):
+    system = bidding_system(bids, values, auction)
+    C = len(system.states)
+    part = np.asarray(bids, dtype=np.float64) / np.max(bids)
+    places = np.array((0.0, *BIDS)) / BIDS[-1]
+    at_most = [np.interp(part, places, np.cumsum((0.0, *row))) for row in RIVALS]
+    below = np.array([interpolate([float(row[j]) for row in at_most], C) for j in range(part.size)]).T
+    rivals = np.maximum(np.diff(below, axis=1, prepend=0.0, append=1.0), 0.0)
+    chain = MARKET if len(MARKET) == C else neighbour_chain(C)
+    return system.mechanics(bidding_laws(system, interpolate(LEADS, C), rivals.tolist(), chain))
+
+
+def bidding_system(bids: Any, values: Any, auction: Any) -> System:
+    """The auction, in as many conditions of the market as there are values of a lead."""
+    bid = check_amounts(bids, "bids").tolist()
+    for j in range(1, len(bid)):
         if bid[j] <= bid[j - 1]:
             raise ModelError(f"bids[{j}]: got {bid[j]} after {bid[j - 1]}; the bids must increase")
-    chain = checked_chain(market, "market")
-    C = chain.shape[0]
-    worth = checked_probabilities(values, "values", C, "condition")
-    lead = checked_probabilities(leads, "leads", C, "condition")
-    rows = checked_list(rivals, "rivals", C, "condition")
-    rival = np.array([checked_probabilities(row, f"rivals[{c}]", J, "bid") for c, row in enumerate(rows)])
-    total = rival.sum(axis=1)
-    for c in range(C):
-        if total[c] > 1.0 + _SLACK:
-            raise ModelError(f"rivals[{c}]: the probabilities sum to {total[c]}; it must be at most 1")
+    worth = {f"condition {c}": value for c, value in enumerate(check_probabilities(values, "values").tolist())}
     if not isinstance(auction, str) or auction not in ("first", "second"):
         raise ModelError(f"auction: got {auction!r}; 'first' or 'second' is needed")
-    cost = bid / bid[-1]
-    nothing = np.zeros(3)
+    amount = {f"bid {format_amount(one)}": one for one in bid}
+    conditions = list(worth)
 
-    def cases(c: int, j: int) -> list[Branch]:
-        """Bid number j, and none for j = -1."""
-        branches: list[Branch] = []
-        for after, moves in enumerate(chain[c]):
-            for i in range(j + 1):
-                paid = cost[i] if auction == "second" else cost[j]
-                won = float(moves * rival[c, i])
-                branches.append((won * float(lead[c]), after, np.array([worth[c], paid, 1.0])))
-                branches.append((won * (1.0 - float(lead[c])), after, np.array([0.0, paid, 0.0])))
-            lost = max(0.0, 1.0 - float(rival[c, : j + 1].sum()))
-            branches.append((float(moves) * lost, after, nothing))
-        return branches
+    def step(state: str, action: str, rival: Any, lead: bool, condition: int) -> tuple[str, list[float]]:
+        won = action in amount and rival != "higher" and rival <= amount[action]
+        paid = (rival if auction == "second" else amount[action]) / bid[-1] if won else 0.0
+        follows = won and lead
+        return conditions[condition], [worth[state] * follows, paid, float(follows)]
 
-    labels = Labels(
-        states=[f"condition {c}" for c in range(C)],
-        actions=["no bid", *(f"bid {plain(amount)}" for amount in bid)],
+    def law(noise: str, state: str, action: str) -> str:
+        return state if noise == "condition" or action in amount else "no bid"
+
+    return System(
+        step,
+        start=conditions[0],
+        states=conditions,
+        actions=["no bid", *amount],
         outcomes=["value", "money", "leads"],
+        noises={"rival": (*bid, "higher"), "lead": (False, True), "condition": range(len(conditions))},
+        law=law,
+        given={"rival": {"no bid": [0.0] * len(bid) + [1.0]}, "lead": {"no bid": coin(0.0)}},
     )
-    branches = [[cases(c, j) for j in range(-1, J)] for c in range(C)]
-    return Model.from_branches(branches, known=[(c, 0) for c in range(C)], labels=labels)
+
+
+def bidding_laws(system: System, leads: Any, rivals: Any, market: Any) -> dict[str, Any]:
+    """The laws in which these are the chances of a lead, of each rival bid and a higher one, and of a condition."""
+    return {
+        "rival": dict(zip(system.states, rivals, strict=True)),
+        "lead": {name: coin(chance) for name, chance in zip(system.states, leads, strict=True)},
+        "condition": dict(zip(system.states, market, strict=True)),
+    }

@@ -4,73 +4,66 @@ In the user's words: every morning we may order a batch from the supplier, which
 want to sell to everybody who asks, with little on the shelves, and without ordering all the time. Any two of
 the three are easy.
 
-Symbols: C the capacity, L the lead time, D the day's demand with P(D = d) = demand[d], quantities Q_0 < Q_1 < ...
+Symbols: C the capacity, L the lead time, D the day's demand, quantities Q_0 < Q_1 < ...
 
 States.       (x; y_1, ..., y_{L-1}): x units in stock, from 0 to C, and the orders on their way, y_1 the next
               to come. With L = 0 or 1 nothing is on its way when a day begins.
 Actions.      In every state: a orders the quantity Q_a; Q_0 = 0, so a = 0 orders nothing.
-Transitions.  An order takes L days: with L = 0 it comes before the customers; with L = 1 after them, to be
+Noise.        demand: 0, 1, ..., the largest demand. One law. It is seen, also what of it is not met.
+Step.         An order takes L days: with L = 0 it comes before the customers; with L = 1 after them, to be
               sold from the next day; with L >= 2 it enters the pipeline, and the delivery of the evening is
               y_1. What does not fit is sent back. With x the stock when the shop opens, after the delivery
               if L = 0, there is z = max(0, x - D) left when it closes, and the next day begins with
               min(C, z + delivery). Unmet demand is lost.
 Outcomes.     Fill rate: min(x, D) / D, and 1 if D = 0. Low holding: 1 - z / C. Few orders: 1 if nothing was
               ordered, else 0. The first two and the next state all depend on the same D.
+Usual law.    Weights 2, 3, 4, ... that rise to the middle and fall again: (0.2, 0.3, 0.3, 0.2) for a largest
+              demand of three.
 
 The first average is the mean of the daily fill rates, a day without demand being a good one; it is at least
 (all that was sold) / (all that was asked for), because the more is asked for, the smaller the part that is met.
 
-Communicating whenever demand[0] > 0 and demand[1] > 0: with no demand, orders fill the shop up to its
+Communicating whenever a demand of 0 and of 1 have positive probability: with no demand, orders fill the shop up to its
 capacity; one unit a day then empties it to any level; and with no demand any pipeline can be set up.
+
+As a table, a shop of 189 states and three order sizes has 567 unknown distributions. As mechanics it has one unknown
+law, and what is seen of it on any day holds for all.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from equipoise._types import Branch
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_integer, checked_list
-from equipoise.models.applied._checks import checked_distribution
-from equipoise.models.labels import Labels
-from equipoise.models.model import Model
+from equipoise.models.applied.system import System, check_size, triangle
+from equipoise.models.checks import check_integer, check_list
+from equipoise.models.mechanics import Mechanics
 
 Shop = tuple[int, ...]
 
-_DEMAND = (0.2, 0.3, 0.3, 0.2)
-_ORDERS = (0, 3, 6)
-
 
 def inventory(
-    capacity: int = 10,
-    demand: Sequence[float] = _DEMAND,
-    orders: Sequence[int] = _ORDERS,
-    lead_time: int = 1,
-) -> Model:
-    """Build the shop; it starts full with nothing on its way.
-
-    The label of a state is (stock, next delivery, the one after it, ...). Action a orders ``orders[a]`` units.
-    Outcomes: 0 the fill rate, 1 low holding, 2 few orders.
+    capacity: int = 10, largest_demand: int = 3, orders: Sequence[int] = (0, 3, 6), lead_time: int = 1
+) -> Mechanics:
+    """Describe how the shop works; it starts full with nothing on its way.
 
     Parameters
     ----------
     capacity : int
-        C, how many units fit, at least 1.
-    demand : sequence of float
-        The distribution of the day's demand: entry d is the probability of d units. Entries 0 and 1 must
-        be above 0.
+        How many units fit, at least 1.
+    largest_demand : int
+        The most that is asked for on a day, at least 1.
     orders : sequence of int
         The quantities that can be ordered, increasing; the first is 0, and there are at least two.
     lead_time : int
-        L, the days an order takes, at least 0. There are (capacity + 1) * len(orders)^(L - 1) states.
+        The days an order takes, at least 0.
 
     Returns
     -------
-    Model
-        Its outcomes are the fill rate, low stock and few orders.
+    Mechanics
+        Its law is the day's demand.
 
     Raises
     ------
@@ -79,51 +72,50 @@ def inventory(
 
     See Also
     --------
-    equipoise.mechanics.inventory : The same, told as mechanics.
+    equipoise.models.inventory : The same as a table.
 
     Examples
     --------
-    Two units in stock and none on their way; we order two, and they come after the customers.
-
-    >>> shop = inventory(capacity=4, demand=[0.5, 0.25, 0.0, 0.25], orders=[0, 2], lead_time=1)
-    >>> pair = shop.pair(shop.labels.state_index((2,)), shop.labels.action_index(2, "order 2"))
-    >>> shop.transitions()[[pair]].toarray().tolist()
-    [[0.0, 0.0, 0.25, 0.25, 0.5]]
-    >>> shop.means[pair].round(4).tolist()  # fill: 2 of 3 once in four days; left on average: 1.25 of 4
-    [0.9167, 0.6875, 0.0]
+    >>> inventory(capacity=20, largest_demand=6, orders=(0, 5, 10), lead_time=3)
+    Mechanics(189 states, 567 pairs, 3 outcomes, start=(20, 0, 0); laws: demand)
+    >>> inventory().usual["demand"]
+    (0.2, 0.3, 0.3, 0.2)
+    >>> inventory().model(demand=[0.25, 0.25, 0.25, 0.25]).means[0].tolist()  # nothing in stock, nothing ordered
+    [0.25, 1.0, 1.0]
     """
-    capacity = checked_integer(capacity, "capacity", 1)
-    quantities = _checked_orders(orders)
-    lead_time = checked_integer(lead_time, "lead_time", 0)
-    states = tuple(itertools.product(range(capacity + 1), *[quantities] * max(0, lead_time - 1)))
-    law = checked_distribution(demand, "demand")
-    for d in (0, 1):
-        if law.size <= d or law[d] == 0.0:
-            raise ModelError(f"demand: the probability of {d} must be above 0, or some states are never reached")
-    number = {shop: s for s, shop in enumerate(states)}
+    demands = check_size(largest_demand, "largest_demand") + 1
+    return inventory_system(capacity, demands, orders, lead_time).mechanics({"demand": triangle(demands)})
 
-    def cases(shop: Shop, quantity: int) -> list[Branch]:
-        opening = min(capacity, shop[0] + quantity) if lead_time == 0 else shop[0]
-        delivery, *coming = (0,) if lead_time == 0 else (*shop[1:], quantity)
-        branches: list[Branch] = []
-        for d, probability in enumerate(law):
-            left = max(0, opening - d)
-            fill = min(opening, d) / d if d else 1.0
-            outcome = np.array([fill, 1.0 - left / capacity, float(quantity == 0)])
-            branches.append((float(probability), number[(min(capacity, left + delivery), *coming)], outcome))
-        return branches
 
-    branches = [[cases(shop, quantity) for quantity in quantities] for shop in states]
-    labels = Labels(
-        states=states,
-        actions=["order nothing", *(f"order {quantity}" for quantity in quantities[1:])],
+def inventory_system(capacity: Any, demands: int, orders: Any, lead_time: Any) -> System:
+    """The shop when fewer than `demands` units are asked for on a day."""
+    full = check_integer(capacity, "capacity", 1)
+    quantities = _check_orders(orders)
+    days = check_integer(lead_time, "lead_time", 0)
+    quantity = {f"order {units}" if units else "order nothing": units for units in quantities}
+
+    def step(shop: Shop, order: str, demand: int) -> tuple[Shop, list[float]]:
+        stock, *coming = shop
+        coming.append(quantity[order])
+        if days == 0:  # it is there before the customers, and nothing comes in the evening
+            stock, coming = min(full, stock + quantity[order]), [0]
+        sold = min(stock, demand)
+        left = stock - sold
+        after = (min(full, left + coming[0]), *coming[1:])
+        return after, [sold / demand if demand else 1.0, 1.0 - left / full, float(quantity[order] == 0)]
+
+    return System(
+        step,
+        start=(full, *[0] * (days - 1)),
+        states=list(itertools.product(range(full + 1), *[quantities] * (days - 1))),
+        actions=list(quantity),
         outcomes=["fill rate", "low holding", "few orders"],
+        noises={"demand": range(demands)},
     )
-    return Model.from_branches(branches, start=number[(capacity, *states[0][1:])], labels=labels)
 
 
-def _checked_orders(orders: Sequence[int]) -> list[int]:
-    quantities = [checked_integer(q, f"orders[{a}]", 0) for a, q in enumerate(checked_list(orders, "orders"))]
+def _check_orders(orders: Any) -> list[int]:
+    quantities = [check_integer(q, f"orders[{a}]", 0) for a, q in enumerate(check_list(orders, "orders"))]
     if len(quantities) < 2 or quantities[0] != 0:
         raise ModelError(f"orders: got {quantities}; 0 comes first, and at least one other quantity follows")
     for a, (less, more) in enumerate(itertools.pairwise(quantities)):

@@ -6,58 +6,48 @@ level, and an hour spent on one class is an hour in which the other lines grow.
 
 States.       q = (q_1, ..., q_K), how many of each class wait, each from 0 to `room`; (room + 1)^K in all.
 Actions.      In every state: k < K serves class k, K rests. Serving an empty line is resting.
-Transitions.  First the service: if the line served is not empty, it loses one customer with probability
-              mu_k. Then the arrivals: each class gains one customer with probability lambda_k, independently
-              of all else, unless its line is full: q'_k = min(room, q_k - served_k + arrived_k).
+Noises.       done: whether the customer who is served is done at the end of the slot; a law for each class, and
+              nothing to be seen where nobody is served. arrival_0, arrival_1, ...: whether a customer of that class
+              arrives; one law each. An arrival is seen also when the line is full and the caller is turned away.
+Step.         First the service: if the line served is not empty, it loses one customer if `done`. Then the
+              arrivals, unless the line is full: q'_k = min(room, q_k - served_k + arrived_k).
 Outcomes.     V_k = 1 - q'_k / room, the free part of line k at the end of the slot: 1 when nobody waits, 0
               when the next caller would be turned away. Its average is 1 - (mean length) / room; and since,
               by Little's law, the mean length is the rate of admitted callers times their mean wait, a
-              target for it is a target for the wait. Next state and outcomes go together: V is a function
-              of q'.
+              target for it is a target for the wait.
+Usual laws.   The chance to be done falls from 0.9 to 0.7 from the first class to the last, that of an arrival from 0.5
+              to 0.4, less if there are more than two classes, so that the load stays what it is.
 
-Communicating whenever 0 < lambda_k < 1 and 0 < mu_k <= 1: resting lets every line grow, and with no arrivals
-each line can be served until it is empty.
+Communicating whenever arrivals have probabilities strictly between 0 and 1, and services above 0: resting lets every
+line grow, and with no arrivals each line can be served until it is empty.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from equipoise._types import Branch
-from equipoise.models._checks import checked_integer
-from equipoise.models.applied._checks import checked_chances
-from equipoise.models.labels import Labels
-from equipoise.models.model import Model
+from equipoise.models.applied.system import System, check_size, coin, interpolate
+from equipoise.models.checks import check_integer
+from equipoise.models.mechanics import Mechanics
 
 Lengths = tuple[int, ...]
 
 
-def queue(
-    arrivals: Sequence[float] = (0.5, 0.4),
-    service: Sequence[float] = (0.9, 0.7),
-    room: int = 3,
-) -> Model:
-    """Build the multi-class queue; it starts empty, and the label of a state is the tuple of its lengths.
-
-    Action k serves class k, the last action rests. Outcome k is the service level of class k, 1 - (length
-    of its line at the end of the slot) / room.
+def queue(classes: int = 2, room: int = 3) -> Mechanics:
+    """Describe how the lines work; they start empty.
 
     Parameters
     ----------
-    arrivals : sequence of float
-        lambda_k, the probability that a customer of class k arrives in a slot, strictly between 0 and 1.
-    service : sequence of float
-        mu_k, the probability that a customer of class k who is served in a slot is done at its end, above 0.
+    classes : int
+        How many classes of customers there are, at least 1.
     room : int
         How many customers of each class can wait, at least 1.
 
     Returns
     -------
-    Model
-        Outcome k is the free part of line k.
+    Mechanics
+        Its laws are the arrivals and the services, by class.
 
     Raises
     ------
@@ -66,44 +56,58 @@ def queue(
 
     See Also
     --------
-    equipoise.mechanics.queue : The same, told as mechanics.
+    equipoise.models.queue : The same as a table.
 
     Examples
     --------
-    >>> centre = queue(arrivals=[0.25, 0.5], service=[0.5, 1.0], room=2)
-    >>> centre.n_states, centre.n_outcomes, centre.n_actions[0]
-    (9, 2, 3)
-
-    One customer of each class waits, class 1 is served: it leaves for certain, and another may come.
-
-    >>> p = centre.transitions()[[centre.pair(centre.labels.state_index((1, 1)), 1)]]
-    >>> {centre.labels.state(s): float(x) for s, x in zip(p.indices, p.data)}
+    >>> centre = queue()
+    >>> centre.laws
+    {'done': ['nobody', 'class 1', 'class 0'], 'arrival_0': [None], 'arrival_1': [None]}
+    >>> world = centre.model(arrival_0=[0.75, 0.25], arrival_1=[0.5, 0.5], done={"class 1": [0.0, 1.0]})
+    >>> p = world.transitions()[[world.pair(world.labels.state_index((1, 1)), 1)]]  # class 1 is served
+    >>> {world.labels.state(s): float(x) for s, x in zip(p.indices, p.data)}
     {(1, 0): 0.375, (1, 1): 0.375, (2, 0): 0.125, (2, 1): 0.125}
     """
-    rates = checked_chances(arrivals, "arrivals")
-    K = len(rates)
-    done = checked_chances(service, "service", K, "class", sure=True)
-    room = checked_integer(room, "room", 1)
-    lines = tuple(itertools.product(range(room + 1), repeat=K))
-    number = {lengths: s for s, lengths in enumerate(lines)}
-    level = [1.0 - np.array(lengths) / room for lengths in lines]
+    K = check_size(classes, "classes")
+    arrivals = [chance * min(1.0, 2.0 / K) for chance in interpolate([0.5, 0.4], K)]
+    return queue_system(K, room).mechanics(queue_laws(arrivals, interpolate([0.9, 0.7], K)))
 
-    def law(lengths: Lengths, action: int) -> list[Branch]:
-        after = [(1.0, lengths)]
-        if action < K and lengths[action]:
-            fewer = (*lengths[:action], lengths[action] - 1, *lengths[action + 1 :])
-            after = [(done[action], fewer), (1.0 - done[action], lengths)]
-        chance: dict[int, float] = {}
-        for probability, left in after:
-            for came in itertools.product((0, 1), repeat=K):
-                arrival = float(np.prod([rate if one else 1.0 - rate for rate, one in zip(rates, came, strict=True)]))
-                s = number[tuple(min(room, q + one) for q, one in zip(left, came, strict=True))]
-                chance[s] = chance.get(s, 0.0) + probability * arrival
-        return [(chance[s], s, level[s]) for s in sorted(chance)]
 
-    labels = Labels(
-        states=lines,
-        actions=[*(f"serve class {k}" for k in range(K)), "rest"],
-        outcomes=[f"service level of class {k}" for k in range(K)],
+def queue_system(classes: int, room: Any) -> System:
+    """The lines of so many classes."""
+    longest = check_integer(room, "room", 1)
+    server = {f"serve class {k}": k for k in range(classes)}
+    arrivals = [f"arrival_{k}" for k in range(classes)]
+
+    def served(lengths: Lengths, action: str) -> int | None:
+        k = server.get(action)
+        return k if k is not None and lengths[k] else None
+
+    def step(lengths: Lengths, action: str, done: bool, **arrived: bool) -> tuple[Lengths, list[float]]:
+        at_work = served(lengths, action)
+        left = [q - (done and k == at_work) for k, q in enumerate(lengths)]
+        after = tuple(min(longest, q + arrived[name]) for q, name in zip(left, arrivals, strict=True))
+        return after, [1.0 - q / longest for q in after]
+
+    def law(noise: str, lengths: Lengths, action: str) -> str | None:
+        if noise != "done":
+            return None
+        at_work = served(lengths, action)
+        return "nobody" if at_work is None else f"class {at_work}"
+
+    return System(
+        step,
+        start=(0,) * classes,
+        states=list(itertools.product(range(longest + 1), repeat=classes)),
+        actions=[*server, "rest"],
+        outcomes=[f"service level of class {k}" for k in range(classes)],
+        noises=dict.fromkeys(("done", *arrivals), (False, True)),
+        law=law,
+        given={"done": {"nobody": coin(0.0)}},
     )
-    return Model.from_branches([[law(lengths, action) for action in range(K + 1)] for lengths in lines], labels=labels)
+
+
+def queue_laws(arrivals: list[float], service: list[float]) -> dict[str, Any]:
+    """The laws in which these are the chances of an arrival and of a service, by class."""
+    done = {f"class {k}": coin(chance) for k, chance in enumerate(service)}
+    return {"done": done} | {f"arrival_{k}": coin(chance) for k, chance in enumerate(arrivals)}

@@ -6,56 +6,49 @@ cell; we want everybody to get a fair share, and still to catch each channel whe
 
 States.       (l_1, ..., l_K): the level of every channel, from 0 (the worst) to n_k - 1.
 Actions.      In every state: k serves user k.
-Transitions.  The same for all actions. The channels are independent of each other. Channel k goes up one level
-              with probability up_k and down one with down_k, and else stays; at the ends, where it cannot go
-              on, it stays as well. With two levels this is the Gilbert-Elliott channel.
+Noises.       channel_0, channel_1, ...: -1, 0 or 1, where the channel of that user goes. One law each, at all levels.
+              With noise "bernoulli" the mechanics has also packet: whether the packet that is sent gets through, a
+              law for each user and level. The rates are then not told: they are the usual law of packets.
+Step.         Every channel goes up or down one level or stays; at the ends, where it cannot go on, it stays as well.
+              With two levels this is the Gilbert-Elliott channel.
 Outcomes.     The rates got: rates[k][l_k] for the user k who is served, 0 for all others. With noise
               "bernoulli" the rate is the probability that the one packet sent gets through.
+Usual laws.   User k of K goes up with 0.6 / (2 + k) and down with 0.6 / (1 + K - k).
 
-Communicating whenever up_k > 0, down_k > 0 and up_k + down_k <= 1: each channel is then irreducible and
-aperiodic, so all of them together are.
+Communicating whenever going up and going down have positive probabilities: each channel is then irreducible and
+aperiodic, so all of them together are. There are 3^K combinations of noise, so that this is for a few users.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
-
-from equipoise._types import Vector
 from equipoise.errors import ModelError
-from equipoise.models._checks import checked_list
-from equipoise.models.applied._checks import checked_chances, checked_probabilities
-from equipoise.models.labels import Labels
-from equipoise.models.model import Model
+from equipoise.models.applied.system import System, coin
+from equipoise.models.checks import check_list, check_noise, check_probabilities
+from equipoise.models.mechanics import Mechanics
+
+Levels = tuple[int, ...]
 
 
 def scheduler(
-    rates: Sequence[Sequence[float]] = ((0.3, 1.0), (0.2, 0.8), (0.1, 0.5)),
-    up: Sequence[float] = (0.3, 0.2, 0.15),
-    down: Sequence[float] = (0.15, 0.2, 0.3),
-    noise: str = "none",
-) -> Model:
-    """Build the scheduler; all channels start at their worst; a state is labelled by their levels.
-
-    Action k serves user k, and outcome k is the rate that user k gets. By default user 0 is near the
-    station and user 2 at the edge of the cell.
+    rates: Sequence[Sequence[float]] = ((0.3, 1.0), (0.2, 0.8), (0.1, 0.5)), noise: str = "none"
+) -> Mechanics:
+    """Describe how the cell works; all channels start at their worst.
 
     Parameters
     ----------
     rates : sequence of sequences of float
         The rate of each user at each level, in [0, 1]; users may differ in the number of levels.
-    up, down : sequence of float
-        The probabilities of each user's channel to go up and down by one level: above 0, with up + down <= 1.
     noise : {"none", "bernoulli"}
-        The rate itself, or a packet that gets through with that probability.
+        The rate itself, or a packet that gets through with that probability, which must be learnt.
 
     Returns
     -------
-    Model
-        Outcome k is the rate of user k.
+    Mechanics
+        Its laws are how the channels move and, with noise, the packets.
 
     Raises
     ------
@@ -64,42 +57,65 @@ def scheduler(
 
     See Also
     --------
-    equipoise.mechanics.scheduler : The same, told as mechanics.
+    equipoise.models.scheduler : The same as a table.
 
     Examples
     --------
-    >>> cell = scheduler(rates=[[0.25, 1.0], [0.0, 0.5]], up=[0.5, 0.25], down=[0.5, 0.5])
-    >>> good_bad = cell.labels.state_index((1, 0))
-    >>> cell.means[cell.pair(good_bad, 0)].tolist(), cell.means[cell.pair(good_bad, 1)].tolist()
-    ([1.0, 0.0], [0.0, 0.0])
-    >>> cell.transitions()[[cell.pair(good_bad, 0)]].toarray().tolist()
+    >>> cell = scheduler(rates=[[0.25, 1.0], [0.0, 0.5]])
+    >>> world = cell.model(channel_0=[0.5, 0.0, 0.5], channel_1=[0.5, 0.25, 0.25])
+    >>> world.transitions()[[world.pair(world.labels.state_index((1, 0)), 0)]].toarray().tolist()
     [[0.375, 0.125, 0.375, 0.125]]
+    >>> scheduler(noise="bernoulli").usual["packet"]["user 0, level 0"]
+    (0.7, 0.3)
     """
-    table = [checked_probabilities(row, f"rates[{k}]") for k, row in enumerate(checked_list(rates, "rates"))]
-    K = len(table)
-    if not K:
+    table = check_rates(rates)
+    K, packets = len(table), check_noise(noise) == "bernoulli"
+    usual = channel_laws([0.6 / (2 + k) for k in range(K)], [0.6 / (1 + K - k) for k in range(K)])
+    if packets:
+        usual["packet"] = {
+            f"user {k}, level {level}": coin(rate) for k, row in enumerate(table) for level, rate in enumerate(row)
+        }
+    return scheduler_system(table, packets).mechanics(usual)
+
+
+def scheduler_system(rates: Sequence[Sequence[float]], packets: bool = False) -> System:
+    """The cell, where what is got is a rate, or a packet."""
+    top = [len(row) - 1 for row in rates]
+    users = {f"serve user {k}": k for k in range(len(rates))}
+    channels = [f"channel_{k}" for k in users.values()]
+    noises: dict[str, Sequence[Any]] = dict.fromkeys(channels, (-1, 0, 1))
+    if packets:
+        noises["packet"] = (False, True)
+
+    def step(levels: Levels, action: str, packet: bool | None = None, **moves: int) -> tuple[Levels, list[float]]:
+        served = users[action]
+        got = rates[served][levels[served]] if packet is None else float(packet)
+        after = tuple(min(max(levels[k] + moves[name], 0), top[k]) for k, name in enumerate(channels))
+        return after, [got if k == served else 0.0 for k in users.values()]
+
+    def law(noise: str, levels: Levels, action: str) -> str | None:
+        return f"user {users[action]}, level {levels[users[action]]}" if noise == "packet" else None
+
+    return System(
+        step,
+        start=(0,) * len(rates),
+        states=list(itertools.product(*(range(len(row)) for row in rates))),
+        actions=list(users),
+        outcomes=[f"rate of user {k}" for k in users.values()],
+        noises=noises,
+        law=law,
+    )
+
+
+def channel_laws(up: Sequence[float], down: Sequence[float]) -> dict[str, Any]:
+    """The laws in which the channel of each user goes up and down with these chances."""
+    moves = zip(up, down, strict=True)
+    return {f"channel_{k}": [worse, 1.0 - better - worse, better] for k, (better, worse) in enumerate(moves)}
+
+
+def check_rates(rates: Any) -> list[list[float]]:
+    """The rates of at least one user, by level."""
+    table = [check_probabilities(row, f"rates[{k}]").tolist() for k, row in enumerate(check_list(rates, "rates"))]
+    if not table:
         raise ModelError("rates: got no entries; at least one user is needed")
-    better = checked_chances(up, "up", K, "user", sure=True)
-    worse = checked_chances(down, "down", K, "user", sure=True)
-    for k in range(K):
-        if better[k] + worse[k] > 1.0:
-            raise ModelError(f"up[{k}] and down[{k}]: they sum to {better[k] + worse[k]}; it must be at most 1")
-    channels = tuple(itertools.product(*[range(row.size) for row in table]))
-    S = len(channels)
-    joint: Vector = np.ones((1, 1))
-    for k in range(K):
-        joint = np.asarray(np.kron(joint, _channel(table[k].size, better[k], worse[k])), np.float64)
-    means = np.zeros((S, K, K))
-    for k in range(K):
-        means[:, k, k] = table[k][[levels[k] for levels in channels]]
-    transitions = csr_array(np.repeat(joint, K, axis=0))
-    users = [f"user {k}" for k in range(K)]
-    labels = Labels(channels, [f"serve {user}" for user in users], [f"rate of {user}" for user in users])
-    return Model.from_sparse(K * np.arange(S + 1), transitions, means.reshape(S * K, K), noise=noise, labels=labels)
-
-
-def _channel(levels: int, up: float, down: float) -> Vector:
-    """The transition matrix of one channel."""
-    chain = np.diag(np.full(levels - 1, up), 1) + np.diag(np.full(levels - 1, down), -1)
-    chain += np.diag(1.0 - chain.sum(axis=1))
-    return chain
+    return table

@@ -12,54 +12,40 @@ States.       0 is the depot; 1 + k n + (d - 1) is the place d steps from it on 
               with d = n the site itself (n is the `distance`).
 Actions.      At the depot k sets out for site k. On the road 0 goes outwards and 1 towards the depot. At a
               site 0 works, and stays, and 1 leaves for the depot.
-Transitions.  A step of travel succeeds with probability 1 - delay, and else leaves the technician in place.
-Outcomes.     A slot of work at site k completes a job there with probability success_k: outcome k is then 1.
-              All else is 0.
+Noises.       delay: whether a step of travel makes no headway, and leaves the technician in place; one law, "on the
+              road". job: whether a slot of work completes a job; a law for each site. Where the one is drawn there is
+              nothing to be seen of the other. A table has no job among its noises: its outcomes are Bernoulli draws.
+Outcomes.     Outcome k is 1 if a job is completed at site k. All else is 0.
+Usual laws.   A delay with 0.1, a job with 0.9.
 
-Communicating whenever delay < 1. From one site to another it takes 2n / (1 - delay) slots on average, which is
-the diameter (for at least two sites).
+Communicating whenever a delay is not certain. From one site to another it takes 2n / (1 - delay) slots on average,
+which is the diameter (for at least two sites).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from equipoise._types import Branch
-from equipoise.errors import ModelError
-from equipoise.models._checks import checked_integer, checked_probability
-from equipoise.models.applied._checks import checked_chance, checked_chances
-from equipoise.models.labels import Labels
-from equipoise.models.model import Model
+from equipoise.models.applied.system import System, coin
+from equipoise.models.checks import check_integer
+from equipoise.models.mechanics import Mechanics
 
 
-def sites(
-    n_sites: int = 3,
-    distance: int = 3,
-    delay: float = 0.1,
-    success: float | Sequence[float] = 0.9,
-) -> Model:
-    """Build the field service; the technician starts at the depot, state 0.
-
-    Site k is the state with the label ``"site k"``, where action 0 works; outcome k counts the jobs done at it. The
-    states between are labelled ``"road k, step d"``, d steps from the depot.
+def sites(n_sites: int = 3, distance: int = 3) -> Mechanics:
+    """Describe the roads; the technician starts at the depot.
 
     Parameters
     ----------
     n_sites : int
-        K, at least 2.
+        At least 2.
     distance : int
         Steps of travel between the depot and each site, at least 1.
-    delay : float
-        The probability that a step of travel makes no headway, at least 0 and below 1.
-    success : float or sequence of float
-        The probability that a slot of work completes a job, above 0; one for all sites, or one for each.
 
     Returns
     -------
-    Model
-        Outcome k counts the jobs done at site k.
+    Mechanics
+        Its laws are the delays and the jobs.
 
     Raises
     ------
@@ -68,40 +54,57 @@ def sites(
 
     See Also
     --------
-    equipoise.mechanics.sites : The same, told as mechanics.
+    equipoise.models.sites : The same as a table.
 
     Examples
     --------
-    >>> service = sites(n_sites=2, distance=2, delay=0.5, success=[1.0, 0.75])
-    >>> service.n_states, service.diameter()
-    (5, 8.0)
-    >>> service.means[service.pair(service.labels.state_index("site 1"), 0)].tolist()  # at work there
-    [0.0, 0.75]
+    >>> service = sites(n_sites=2, distance=2)
+    >>> service.laws
+    {'delay': ['on the road', 'at work'], 'job': ['on the road', 'site 0', 'site 1']}
+    >>> world = service.model(delay={"on the road": [0.5, 0.5]}, job={"site 1": [0.25, 0.75]})
+    >>> world.diameter(), world.means[world.pair(world.labels.state_index("site 1"), 0)].tolist()
+    (8.0, [0.0, 0.75])
     """
-    K = checked_integer(n_sites, "n_sites", 2)
-    n = checked_integer(distance, "distance", 1)
-    stuck = checked_probability(delay, "delay")
-    if stuck == 1.0:
-        raise ModelError("delay: got 1.0; it must be below 1, or no site is ever reached")
-    if isinstance(success, Iterable):
-        done = checked_chances(success, "success", K, "site", sure=True)
-    else:
-        done = [checked_chance(success, "success", sure=True)] * K
-    nothing, units = np.zeros(K), np.eye(K)
+    system = sites_system(n_sites, distance)
+    jobs = {f"site {k}": coin(0.9) for k in range(len(system.outcomes))}
+    return system.mechanics({"delay": {"on the road": coin(0.1)}, "job": jobs})
 
-    def drive(here: int, there: int) -> list[Branch]:
-        return [(1.0 - stuck, there, nothing), (stuck, here, nothing)]
 
-    states = [[drive(0, 1 + k * n) for k in range(K)]]
-    names = ["depot"]
-    actions = [[f"to site {k}" for k in range(K)]]
-    for k in range(K):
-        for d in range(1, n + 1):
-            here = k * n + d
-            work: list[Branch] = [(1.0, here, done[k] * units[k])]
-            outward = work if d == n else drive(here, here + 1)
-            states.append([outward, drive(here, here - 1 if d > 1 else 0)])
-            names.append(f"site {k}" if d == n else f"road {k}, step {d}")
-            actions.append(["work" if d == n else "outwards", "to the depot"])
-    labels = Labels(names, actions, [f"jobs at site {k}" for k in range(K)])
-    return Model.from_branches(states, noise="bernoulli", labels=labels)
+def sites_system(n_sites: Any, distance: Any, success: Sequence[float] | None = None) -> System:
+    """The roads; with the chances of success at the sites the outcomes are these, and no job is drawn."""
+    K = check_integer(n_sites, "n_sites", 2)
+    n = check_integer(distance, "distance", 1)
+    road = [(k, d) for k in range(K) for d in range(1, n + 1)]
+    names = ["depot", *(f"site {k}" if d == n else f"road {k}, step {d}" for k, d in road)]
+    actions = {name: ["work" if name.startswith("site") else "outwards", "to the depot"] for name in names}
+    actions["depot"] = [f"to site {k}" for k in range(K)]
+    leads_to = {("depot", action): names[1 + k * n] for k, action in enumerate(actions["depot"])}
+    for here, (name, (_, d)) in enumerate(zip(names[1:], road, strict=True), start=1):
+        leads_to[name, "to the depot"] = names[here - 1 if d > 1 else 0]
+        leads_to[name, "outwards"] = names[min(here + 1, K * n)]
+    nothing = [0.0] * K
+
+    def step(place: str, action: str, delay: bool, job: bool | None = None) -> tuple[str, list[float]]:
+        if action != "work":
+            return (place if delay else leads_to[place, action]), nothing
+        done = list(nothing)
+        site = int(place.removeprefix("site "))
+        done[site] = success[site] if success is not None else float(bool(job))
+        return place, done
+
+    def law(noise: str, place: str, action: str) -> str:
+        if action != "work":
+            return "on the road"
+        return place if noise == "job" else "at work"
+
+    noises = {"delay": (False, True), "job": (False, True)}
+    return System(
+        step,
+        start="depot",
+        states=names,
+        actions=actions,
+        outcomes=[f"jobs at site {k}" for k in range(K)],
+        noises=noises if success is None else {"delay": noises["delay"]},
+        law=law,
+        given={"delay": {"at work": coin(0.0)}, "job": {"on the road": coin(0.0)}},
+    )

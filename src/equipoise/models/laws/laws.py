@@ -20,49 +20,22 @@ means are unknown. A confidence sees a table whose pairs are the units and whose
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise._checks import LARGEST
+from equipoise._files import ensure, load_array, require_pointer, require_range
 from equipoise._types import Index
 from equipoise.errors import FileError, ModelError
-from equipoise.models._label_rows import Label, plain, rich
+from equipoise.models.labels import Label, decode_label, encode_label
 
 
 class LawArrays(NamedTuple):
-    """What kernels read of the laws. "Place" is a number among leaves and nodes: leaves first, then nodes.
-
-    Attributes
-    ----------
-    learnt : int
-        How many laws are to be learnt: these come first, those given after them.
-    n_values : int
-        The most values that any of those to be learnt has.
-    first_value : int array, one entry a law and one more
-        Where its values begin in `probability`.
-    probability : float array
-        Of each value of a given law; zero for the others.
-    leaf_next, leaf_row : int arrays, one entry a leaf
-        The next state, and the row of outcomes.
-    rows : float array
-        The outcomes, one row each; of a row whose means are unknown, zeros.
-    row_unit : int array, one entry a row
-        The unit of a row whose means are unknown, else -1.
-    node_law, node_first : int arrays, one entry a node (and one more)
-        The law that it draws from, and where its children begin.
-    child : int array
-        The places of the children, one for each value of the law; a node comes after its children.
-    root : int array, one entry a pair
-        The place where a step in it begins.
-    seen_first, seen_unit, seen_value : int arrays
-        What is seen in a case, from seen_first[case] on: units and values.
-    outcome_unit : int array, one entry a case
-        The unit to which its outcomes belong, or -1 if they are known.
-    tested_first, tested : int arrays
-        From tested_first[pair] on, the units that can be seen in a pair: their visits may end an episode.
-    """
+    """What kernels read of the laws. "Place" is a number among leaves and nodes: leaves first, then nodes."""
 
     learnt: int
     n_values: int
@@ -92,29 +65,7 @@ _CASES: Final = ("first_case", "case_next", "case_row")
 
 @final
 class Laws:
-    """The laws of a space; immutable. Made by `Mechanics`, or by a `Space` that is told about its transitions.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the laws to be learnt.
-    values : tuple of tuples
-        The labels of the values of each.
-    noises : tuple of str
-        The names of what is drawn at a step, in the order in which it is drawn.
-    supports : tuple of tuples
-        The values that each noise can have.
-    hidden : tuple of str
-        Those that are not seen, but inferred from the next state, the outcomes and the others.
-    always : bool
-        Whether what is seen of a law in a pair never depends on the other noises.
-    arrays : LawArrays
-        What kernels read.
-    first_case : int array, one entry a pair and one more
-        Where the cases of a pair begin.
-    case_next, case_row : int arrays, one entry a case
-        What follows.
-    """
+    """The laws of a space; immutable. Made by `Mechanics`, or by a `Space` with known transitions."""
 
     names: tuple[str, ...]
     values: tuple[tuple[Label, ...], ...]
@@ -137,9 +88,16 @@ class Laws:
         always: bool,
         arrays: LawArrays,
         cases: tuple[Index, Index, Index],
+        n_states: int | None = None,
     ) -> None:
         kept: dict[str, Any] = {name: _sealed(getattr(arrays, name), name in _FLOATS) for name in _ARRAYS}
         first_case, case_next, case_row = (_sealed(part, False) for part in cases)
+        if n_states is None:
+            n_states = 1 + max(int(part.max(initial=0)) for part in (arrays.leaf_next, case_next))
+        try:
+            _check(arrays, (first_case, case_next, case_row), n_states, arrays.root.size)
+        except FileError as error:
+            raise ModelError(f"Laws: {error}") from None
         self.__dict__.update(
             names=names,
             values=values,
@@ -160,11 +118,7 @@ class Laws:
 
     @functools.cached_property
     def revealing(self) -> bool:
-        """Whether every law is seen in all pairs in which it matters, so that what is not known is learnt by using it.
-
-        It is so unless a noise is hidden and there are others: then an observation may leave open which of them had
-        which value.
-        """
+        """Whether every law is seen in all pairs in which it matters, so that use teaches what is not known."""
         arrays = self.arrays
         if not self.always:
             return False
@@ -182,34 +136,31 @@ class Laws:
                 return False
         return True
 
+    def fits(self, n_states: int, n_pairs: int, n_outcomes: int) -> bool:
+        """Whether they can be those of a space of that size."""
+        arrays, most = self.arrays, max(int(part.max(initial=-1)) for part in (self.arrays.leaf_next, self.case_next))
+        return arrays.root.size == n_pairs and most < n_states and arrays.rows.shape[1] == n_outcomes
+
     def seen_supports(self) -> dict[str, tuple[Label, ...]]:
         """The values of each noise that is seen."""
         named = zip(self.noises, self.supports, strict=True)
         return {name: support for name, support in named if name not in self.hidden}
 
     def noise_of(self, case: int, pair: int) -> dict[str, Label]:
-        """The values of all noises in a case.
-
-        Parameters
-        ----------
-        case : int
-            Its number.
-        pair : int
-            The pair that it belongs to.
-        """
+        """The values of all noises in a case."""
         sizes = tuple(len(support) for support in self.supports)
         places = np.unravel_index(case - int(self.first_case[pair]), sizes) if sizes else ()
         return {name: support[int(i)] for name, support, i in zip(self.noises, self.supports, places, strict=True)}
 
     # -- in files ----------------------------------------------------------------------------------------------
 
-    def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return a header and arrays, as a file holds them."""
         header = {
             "names": list(self.names),
-            "values": [[plain(one) for one in row] for row in self.values],
+            "values": [[encode_label(one) for one in row] for row in self.values],
             "noises": list(self.noises),
-            "supports": [[plain(one) for one in row] for row in self.supports],
+            "supports": [[encode_label(one) for one in row] for row in self.supports],
             "hidden": list(self.hidden),
             "always": self.always,
             **{name: getattr(self.arrays, name) for name in _COUNTS},
@@ -218,39 +169,49 @@ class Laws:
         return header, arrays | {name: getattr(self, name) for name in _CASES}
 
     @classmethod
-    def from_stored(cls, header: Any, arrays: Mapping[str, NDArray[Any]], n_states: int, n_pairs: int) -> Laws:
-        """Return the laws that `stored` gave, checked: kernels follow every index without looking.
-
-        Parameters
-        ----------
-        header, arrays
-            What `stored` returned.
-        n_states, n_pairs : int
-            Of the space that they belong to.
-        """
+    def unpack(cls, header: Any, arrays: Mapping[str, NDArray[Any]], n_states: int, n_pairs: int) -> Laws:
+        """Return the laws that `pack` gave, checked: kernels follow every index without looking."""
+        named = {f"laws.{name}": part for name, part in arrays.items()}  # as in files, for messages
+        parts: dict[str, Any] = {}
+        for name in (*_ARRAYS, *_CASES):
+            like = np.zeros((0,) * (2 if name == "rows" else 1), np.float64 if name in _FLOATS else np.int64)
+            parts[name] = load_array(named, f"laws.{name}", like, grows=True)
+        cases = (parts.pop("first_case"), parts.pop("case_next"), parts.pop("case_row"))
         try:
-            parts: dict[str, Any] = {name: header[name] for name in _COUNTS}
-            for name in (*_ARRAYS, *_CASES):
-                part = arrays[name]
-                wanted = np.dtype(np.float64 if name in _FLOATS else np.int64)
-                if part.dtype != wanted or part.ndim != (2 if name == "rows" else 1):
-                    raise FileError(f"the array {name!r} of its laws is not one that Equipoise writes")
-                parts[name] = part
-            cases = (parts.pop("first_case"), parts.pop("case_next"), parts.pop("case_row"))
-            numbers = LawArrays(**parts)
-            rows = [tuple(tuple(rich(one) for one in row) for row in header[name]) for name in ("values", "supports")]
-            always = bool(header["always"])
-            texts = [tuple(str(one) for one in header[name]) for name in ("names", "noises", "hidden")]
+            numbers = LawArrays(**{name: header[name] for name in _COUNTS}, **parts)
+            rows = [
+                tuple(tuple(decode_label(one) for one in row) for row in header[name])
+                for name in ("values", "supports")
+            ]
+            always = header["always"]
+            texts = [tuple(header[name]) for name in ("names", "noises", "hidden")]
         except (KeyError, TypeError, ModelError) as error:
-            raise FileError(f"its laws are damaged ({error})") from None
-        if not _sound(numbers, cases, n_states, n_pairs):
-            raise FileError("its laws are damaged")
-        return cls(texts[0], rows[0], texts[1], rows[1], texts[2], always, numbers, cases)
+            raise FileError(f"the header of its laws is damaged ({error})") from None
+        ensure(numbers.root.size == n_pairs, f"the array 'laws.root' has {numbers.root.size} pairs, not {n_pairs}")
+        try:
+            laws = cls(texts[0], rows[0], texts[1], rows[1], texts[2], always, numbers, cases, n_states)
+        except ModelError as error:
+            raise FileError(str(error)) from None
+        sizes = np.diff(numbers.first_value)
+        ensure(
+            type(always) is bool
+            and all(isinstance(one, str) for row in texts for one in row)
+            and (len(texts[0]), [len(row) for row in rows[0]]) == (numbers.learnt, sizes[: numbers.learnt].tolist()),
+            "the header of its laws does not name the laws and values of its arrays",
+        )
+        each = math.prod(len(row) for row in rows[1])
+        ensure(
+            len(rows[1]) == len(texts[1])
+            and set(texts[2]) <= set(texts[1])
+            and (not texts[1] or bool(np.all(np.diff(cases[0]) == min(each, LARGEST)))),
+            "the header of its laws does not have the noises of its cases",
+        )
+        return laws
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Laws):
             return NotImplemented
-        mine, theirs = self.stored_numbers(), other.stored_numbers()
+        mine, theirs = self.pack_arrays(), other.pack_arrays()
         return (
             (self.noises, self.supports, self.hidden) == (other.noises, other.supports, other.hidden)
             and self.arrays.learnt == other.arrays.learnt
@@ -259,7 +220,7 @@ class Laws:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def stored_numbers(self) -> dict[str, NDArray[Any]]:
+    def pack_arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name."""
         arrays = {name: getattr(self.arrays, name) for name in _ARRAYS}
         return arrays | {name: getattr(self, name) for name in _CASES}
@@ -284,51 +245,65 @@ def _sealed(array: NDArray[Any], floats: bool) -> NDArray[Any]:
     return kept
 
 
-def _sound(arrays: LawArrays, cases: Any, n_states: int, n_pairs: int) -> bool:
-    """Whether every index that kernels will follow is in range, and the given laws are distributions."""
+def _check(arrays: LawArrays, cases: tuple[Index, Index, Index], n_states: int, n_pairs: int) -> None:
+    """Refuse arrays that kernels could not follow, or that are no distributions."""
     first_case, case_next, case_row = cases
     leaves, nodes, rows = arrays.leaf_next.size, arrays.node_law.size, arrays.rows.shape[0]
-    n_laws = arrays.first_value.size - 1
-    if not (isinstance(arrays.learnt, int) and isinstance(arrays.n_values, int) and 0 <= arrays.learnt <= n_laws):
-        return False
-    pointers = (
-        (arrays.first_value, n_laws, arrays.probability.size),
-        (arrays.node_first, nodes, arrays.child.size),
-        (arrays.seen_first, case_next.size, arrays.seen_unit.size),
-        (arrays.tested_first, n_pairs, arrays.tested.size),
-        (first_case, n_pairs, case_next.size),
-    )
-    for pointer, count, size in pointers:
-        if pointer.size != count + 1 or pointer[0] != 0 or pointer[-1] != size or np.any(np.diff(pointer) < 0):
-            return False
+    learnt, n_laws = arrays.learnt, arrays.first_value.size - 1
+    ensure(type(learnt) is int and 0 <= learnt <= n_laws, f"the header of its laws has {learnt!r} laws to be learnt")
+    pointers = {
+        "first_value": (arrays.first_value, n_laws, arrays.probability.size),
+        "node_first": (arrays.node_first, nodes, arrays.child.size),
+        "seen_first": (arrays.seen_first, case_next.size, arrays.seen_unit.size),
+        "tested_first": (arrays.tested_first, n_pairs, arrays.tested.size),
+        "first_case": (first_case, n_pairs, case_next.size),
+    }
+    for name, (pointer, count, size) in pointers.items():
+        require_pointer(pointer, count, size, f"laws.{name}")
+    for name in ("first_value", "first_case"):
+        pointer = pointers[name][0]
+        ensure(np.all(pointer[1:] > pointer[:-1]), f"the array 'laws.{name}' has a part without entries")
     unknown = arrays.row_unit[arrays.row_unit >= 0]
-    units = arrays.learnt + unknown.size
-    ranges = (
-        (arrays.leaf_next, leaves, 0, n_states),
-        (arrays.leaf_row, leaves, 0, rows),
-        (arrays.row_unit, rows, -1, units),
-        (arrays.node_law, nodes, 0, n_laws),
-        (arrays.root, n_pairs, 0, leaves + nodes),
-        (arrays.seen_unit, arrays.seen_value.size, 0, arrays.learnt),
-        (arrays.tested, arrays.tested.size, 0, units),
-        (arrays.outcome_unit, case_next.size, -1, units),
-        (case_next, case_row.size, 0, n_states),
-        (case_row, case_row.size, 0, rows),
-    )
-    for part, size, low, high in ranges:
-        if part.size != size or (size and not low <= part.min() <= part.max() < high):
-            return False
+    units = learnt + unknown.size
+    ranges = {
+        "leaf_next": (arrays.leaf_next, leaves, 0, n_states),
+        "leaf_row": (arrays.leaf_row, leaves, 0, rows),
+        "row_unit": (arrays.row_unit, rows, -1, units),
+        "node_law": (arrays.node_law, nodes, 0, n_laws),
+        "root": (arrays.root, n_pairs, 0, leaves + nodes),
+        "seen_unit": (arrays.seen_unit, arrays.seen_unit.size, 0, learnt),
+        "tested": (arrays.tested, arrays.tested.size, 0, units),
+        "case_next": (case_next, case_next.size, 0, n_states),
+        "case_row": (case_row, case_next.size, 0, rows),
+        "outcome_unit": (arrays.outcome_unit, case_next.size, -1, units),
+        "child": (arrays.child, arrays.child.size, 0, leaves + nodes),
+    }
+    for name, (part, size, low, high) in ranges.items():
+        require_range(part, size, low, high, f"laws.{name}")
     sizes = np.diff(arrays.first_value)
     before = leaves + np.repeat(np.arange(nodes), np.diff(arrays.node_first))
-    given = arrays.first_value[arrays.learnt : -1]
+    given = arrays.first_value[learnt:-1]
     totals = np.add.reduceat(arrays.probability, given) if given.size else np.ones(0)
-    return bool(
-        np.all(sizes >= 1)
-        and arrays.n_values == (sizes[: arrays.learnt].max() if arrays.learnt else 1)
-        and np.all(np.diff(arrays.node_first) == sizes[arrays.node_law])
-        and np.all((arrays.child >= 0) & (arrays.child < before))
-        and np.all((arrays.seen_value >= 0) & (arrays.seen_value < sizes[arrays.seen_unit]))
-        and np.all((arrays.rows >= 0.0) & (arrays.rows <= 1.0))
-        and np.all((arrays.probability >= 0.0) & (arrays.probability <= 1.0))
-        and np.all(np.abs(totals - 1.0) < 1e-6)
+    case = np.repeat(np.arange(case_next.size), np.diff(arrays.seen_first))
+    order = np.lexsort((arrays.seen_unit, case))
+    twice = (case[order][1:] == case[order][:-1]) & (arrays.seen_unit[order][1:] == arrays.seen_unit[order][:-1])
+    leaf, cell = arrays.leaf_next * rows + arrays.leaf_row, case_next * rows + case_row
+    found = {
+        "row_unit": np.array_equal(unknown, learnt + np.arange(unknown.size)),
+        "outcome_unit": np.array_equal(arrays.outcome_unit, arrays.row_unit[case_row]),
+        "node_first": np.array_equal(np.diff(arrays.node_first), sizes[arrays.node_law]),
+        "child": np.all(arrays.child < before),
+        "seen_unit": not twice.any(),
+        "seen_value": arrays.seen_value.size == case.size
+        and np.all((arrays.seen_value >= 0) & (arrays.seen_value < sizes[arrays.seen_unit])),
+        "rows": np.all((arrays.rows >= 0.0) & (arrays.rows <= 1.0)),
+        "probability": np.all((arrays.probability >= 0.0) & (arrays.probability <= 1.0))
+        and np.all(np.abs(totals - 1.0) < 1e-6),
+        "case_next": np.isin(cell, leaf).all(),
+    }
+    for name, sound in found.items():
+        ensure(sound, f"the array 'laws.{name}' does not fit the other arrays of its laws")
+    most = int(sizes[:learnt].max(initial=1))
+    ensure(
+        type(arrays.n_values) is int and arrays.n_values == most, f"the header of its laws does not say {most} values"
     )

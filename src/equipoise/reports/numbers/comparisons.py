@@ -54,19 +54,7 @@ _ROUNDING: Final = 1e-12  # sums this close, relative to sum |d|, are ties
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two agents on their shared seeds; differences are of the first minus the second, and less is better.
-
-    Attributes
-    ----------
-    first, second : str
-        Names of the agents.
-    n, lower, ties : int
-        Shared seeds; those on which the first is lower; those on which they are equal.
-    difference : Interval or None
-        Of the mean difference; None without shared seeds.
-    p, corrected : float or None
-        Of the sign-flip test, and after Holm's correction; None if there is nothing to test.
-    """
+    """Two agents on their shared seeds; differences are of the first minus the second, and less is better."""
 
     first: str
     second: str
@@ -101,15 +89,7 @@ class Comparison:
 
 
 def sign_flip_test(differences: ArrayLike) -> float:
-    """The two-sided p of the sign-flip permutation test that the mean difference is zero.
-
-    >>> sign_flip_test([1.0, 1.0, 1.0, 1.0, 1.0])  # 2 of the 32 choices of signs
-    0.0625
-    >>> sign_flip_test([3.0, -1.0, 1.0])  # the sums are ±5, ±3, ±3 and ±1: six of the eight are at least 3
-    0.75
-    >>> sign_flip_test([0.0, 0.0])
-    1.0
-    """
+    """The two-sided p of the sign-flip permutation test that the mean difference is zero."""
     d = np.asarray(differences, dtype=float)
     bound = float(abs(d.sum()) - _ROUNDING * np.abs(d).sum())
     if bound <= 0:
@@ -124,11 +104,7 @@ def sign_flip_test(differences: ArrayLike) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's corrected p values, in the order given.
-
-    >>> [round(x, 3) for x in holm([0.01, 0.04, 0.03, 0.005])]
-    [0.03, 0.06, 0.06, 0.02]
-    """
+    """Holm's corrected p values, in the order given."""
     corrected, largest = [0.0] * len(p), 0.0
     for rank, index in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
         largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
@@ -137,22 +113,12 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def seeds_needed(pairs: int) -> int:
-    """How many shared seeds can make a difference significant at all, when so many pairs are compared.
-
-    >>> [seeds_needed(m) for m in (1, 3, 28)]
-    [6, 7, 11]
-    """
+    """How many shared seeds can make a difference significant at all, when so many pairs are compared."""
     return math.ceil(1 + math.log2(pairs / ALPHA))
 
 
 def compare_all(losses: Mapping[str, Mapping[int, float]]) -> tuple[Comparison, ...]:
-    """All pairs of agents, each on the seeds they share, with p values corrected over the pairs that were tested.
-
-    Parameters
-    ----------
-    losses : mapping
-        Agent to seed to final loss.
-    """
+    """All pairs of agents, each on the seeds they share, with p values corrected over the pairs that were tested."""
     pairs = [_compare(first, second, losses[first], losses[second]) for first, second in combinations(losses, 2)]
     tested = [index for index, pair in enumerate(pairs) if pair.p is not None]
     for index, p in zip(tested, holm([p for pair in pairs if (p := pair.p) is not None]), strict=True):

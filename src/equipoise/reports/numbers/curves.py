@@ -1,7 +1,8 @@
-"""Curves over t: means over seeds with their bands, and how they stand on an axis.
+"""Curves over t: means over seeds with their bands, how they stand on an axis, and the slope of the regret.
 
-A mean regret may be zero or negative: the average of few steps can beat the optimum by luck, and an agent may reach
-it to within rounding. Such a mean has no place on a log axis. Every log axis therefore has a floor, the largest of
+**Axes.** A mean regret may be zero or negative: the average of few steps can beat the optimum by luck, and an agent
+may reach it to within rounding. Such a mean has no place on a log axis. Every log axis therefore has a floor, the
+largest of
 
 - the gap of the optimum's certificate: below it regret cannot be told from zero,
 - 1e-8 of the largest mean, far below anything that matters,
@@ -10,16 +11,34 @@ it to within rounding. Such a mean has no place on a log axis. Every log axis th
   likes; the axis should not follow it there.)
 
 Means below the floor are drawn on it, and marked; lower ends of bands are cut there. The numbers themselves are kept.
+
+**Slopes.** If regret falls as c t^a then log(regret) = log(c) + a log(t), and a is the slope of a straight line on
+log-log axes. The line is fitted by least squares to the mean regret over runs, at the checkpoints in the last two
+decades of t: earlier ones belong to another regime, in which regret is still near its largest value.
+
+Neighbouring points of one run are averages of almost the same steps, so the residuals of the fit say nothing of its
+error. The error comes from leaving out one run at a time (the jackknife): with a_i the slope without run i, and b
+their mean,
+
+    a ± t_{n-1, 0.975} sqrt((n - 1) / n  sum_i (a_i - b)^2).
+
+A slope for each run, and then their mean, would not do. The regret of a single run often is negative: the average of t
+noisy outcomes strays by 1 / sqrt(t), as much as the regret itself, and may lie above the optimum. It has no logarithm
+then, and to keep only the runs that have one is to keep those that did worst. A mean regret that is not above the gap
+of the optimum's certificate cannot be told from zero; then there is no slope.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
-from equipoise._statistics import half_widths
+from equipoise._statistics import Interval, half_widths, log_slope
 
 _NEGLIGIBLE: Final = 1e-8  # part of the largest mean: what is smaller is not shown
 _FLOOR: Final = 1e-12  # of an axis on which no mean is positive
@@ -27,16 +46,7 @@ _FLOOR: Final = 1e-12  # of an axis on which no mean is positive
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Means over seeds along t, ready to be drawn.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame
-        agent, t, n, mean, error (its standard error), low, high, and what is drawn of them: y, y_low, y_high, and
-        below (the floor).
-    floor : float or None
-        Of a log axis; None for a linear one.
-    """
+    """Means over seeds along t, ready to be drawn."""
 
     frame: pl.DataFrame
     floor: float | None
@@ -52,7 +62,7 @@ class Curves:
         return 0 if self.floor is None else self.frame.filter(~pl.col("below") & (pl.col("low") < self.floor)).height
 
 
-def over_seeds(rows: pl.DataFrame, what: pl.Expr) -> pl.DataFrame:
+def average_over_seeds(rows: pl.DataFrame, what: pl.Expr) -> pl.DataFrame:
     """Mean over seeds and its interval, for each agent and t; rows have a column rank, the order of the agents."""
     groups = (
         rows.with_columns(what.cast(pl.Float64).alias("mean"))
@@ -74,13 +84,13 @@ def over_seeds(rows: pl.DataFrame, what: pl.Expr) -> pl.DataFrame:
     )
 
 
-def on_linear_axis(frame: pl.DataFrame) -> Curves:
+def place_on_linear_axis(frame: pl.DataFrame) -> Curves:
     """All of it can be drawn as it is."""
     drawn = frame.with_columns(y=pl.col("mean"), y_low=pl.col("low"), y_high=pl.col("high"), below=pl.lit(value=False))
     return Curves(drawn, None)
 
 
-def on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | None = None) -> Curves:
+def place_on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | None = None) -> Curves:
     """What lies below the floor is drawn on it; `beside` are other curves on the same axis."""
     floor = axis_floor(frame if beside is None else pl.concat([frame, beside]), resolution)
     drawn = frame.with_columns(
@@ -94,12 +104,7 @@ def on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | N
 
 
 def axis_floor(frame: pl.DataFrame, resolution: float) -> float:
-    """Where a log axis begins; see the module.
-
-    >>> means = {"mean": [0.1, 0.04, 0.0001, -0.01], "low": [0.08, 0.001, -0.02, -0.03], "error": [0.01] * 4}
-    >>> axis_floor(pl.DataFrame(means), resolution=1e-9)
-    0.0085
-    """
+    """Where a log axis begins; see the module."""
     least = max(resolution, _NEGLIGIBLE * float(frame["mean"].max() or 0.0), 0.0)  # type: ignore[arg-type]
     above = frame.filter(pl.col("mean") > least)
     if above.is_empty():
@@ -108,3 +113,38 @@ def axis_floor(frame: pl.DataFrame, resolution: float) -> float:
     sure = above.filter(pl.col("error").is_null() | (mean > pl.col("error")))
     clear = above if sure.is_empty() else sure
     return max(least, 0.85 * float(clear.select(pl.max_horizontal(low.fill_null(mean / 2), mean / 4).min()).item()))
+
+
+_ROUNDING: Final = 1e-9  # relative: a mean without one run that is smaller is taken for zero
+DECADES: Final = 2
+FEWEST_POINTS: Final = 3  # in the window, for a line to mean anything
+
+
+def fit_window(end: float) -> tuple[float, float]:
+    """The last two decades before `end`, or what there is of them."""
+    return max(1.0, end / 10**DECADES), float(end)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The slope of the mean over runs, or why there is none: "too few checkpoints" or "regret reaches zero"."""
+
+    interval: Interval | None
+    reason: str = ""
+
+
+def fit_slope(t: ArrayLike, runs: ArrayLike, floor: float = 0.0) -> Slope:
+    """The slope of log(mean over runs) against log t, with its jackknife interval."""
+    x, y = np.asarray(t, dtype=float), np.atleast_2d(np.asarray(runs, dtype=float))
+    n = y.shape[0]
+    if x.size < FEWEST_POINTS:
+        return Slope(None, "too few checkpoints")
+    mean = y.mean(axis=0)
+    without = (n * mean - y) / (n - 1) if n > 1 else y  # one row for each run left out
+    if mean.min() <= floor or without.min() <= max(0.0, _ROUNDING * mean.min()):
+        return Slope(None, "regret reaches zero")
+    slope = log_slope(x, mean)
+    if n == 1:
+        return Slope(Interval(slope, None, 1))
+    error = math.sqrt(n - 1) * np.std([log_slope(x, row) for row in without])
+    return Slope(Interval(slope, float(half_widths([math.sqrt(n) * error], [n])[0]), n))

@@ -5,7 +5,18 @@ number of runs.
 
 **Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the
 value where there is no optimum: between two agents on one seed the two differ by a constant, so they order and test
-alike. With constraints, violations are added at their prices (`violations`).
+alike.
+
+**Constraints.** Regret leaves violations out, and an agent that violates a constraint may well have a negative one. So
+where there are constraints agents are compared by what is *priced*: the regret plus each violation times its price, or
+the value less them. With a price above the multiplier it is never negative in the long run, and vanishes only if both
+do.
+
+**Certificates.** The certified regret is the least bound on the optimum that the plans of a run have proven, less what
+the run achieved. It needs no optimum. Agents are compared by the time from which it stays within the amount that the
+study asks for, up to the end of the run. The first time that it is within the amount would say little: after a few
+lucky steps what was achieved is near the bound, and falls again. A run that is not within the amount at the end counts
+as one that takes indefinitely.
 """
 
 from __future__ import annotations
@@ -19,14 +30,19 @@ import numpy as np
 import polars as pl
 
 from equipoise._statistics import Interval, mean_interval
-from equipoise.reports.numbers.certificates import Proven, proven
 from equipoise.reports.numbers.comparisons import Comparison, compare_all
-from equipoise.reports.numbers.curves import Curves, on_linear_axis, on_log_axis, over_seeds
-from equipoise.reports.numbers.laws import Learnt, learnt
-from equipoise.reports.numbers.slopes import Slope, fit_window, slope_of_mean
-from equipoise.reports.numbers.violations import PRICED, Violations, violated, with_priced
-from equipoise.studies.record import ENDED
-from equipoise.studies.results import Guarantee, ProblemRecord, Results, labelled
+from equipoise.reports.numbers.curves import (
+    Curves,
+    Slope,
+    average_over_seeds,
+    fit_slope,
+    fit_window,
+    place_on_linear_axis,
+    place_on_log_axis,
+)
+from equipoise.reports.numbers.laws import LawSummary, summarise_laws
+from equipoise.studies.record import ENDED, VIOLATIONS
+from equipoise.studies.results import Guarantee, ProblemRecord, Results, label_agent, steps_until_certified
 
 MOST_OUTCOMES: Final = 6  # shown one by one
 CHOSEN_OUTCOMES: Final = 5  # of more than that, beside the distance
@@ -43,33 +59,7 @@ class Speed:
 
 @dataclass(frozen=True, eq=False)
 class AgentDigest:
-    """One agent on one problem.
-
-    Attributes
-    ----------
-    name : str
-    t, final : int, Interval
-        Where it is compared, and its regret (or value) there.
-    slope : Slope or None
-        Of the regret; None where there is no regret.
-    rate : float or None
-        The exponent of the theorem's bound, if one covers it.
-    speed : Speed or None
-    sweeps, episodes : float
-        Means over runs at t: sweeps of the planner, and episodes begun.
-    triggers : tuple of float
-        Mean number of episodes ended by each of `ENDED`.
-    outcomes : tuple of float
-        The mean of the average outcome vector at t.
-    caveat : str
-        What is to be said wherever its results are shown; empty if nothing.
-    guarantee : Guarantee or None
-        The explicit bound on its regret.
-    proven : Proven or None
-        What its runs have certified.
-    priced : Interval
-        Its regret (or value) at t after violations of constraints are paid for: `final`, if there are none.
-    """
+    """One agent on one problem."""
 
     name: str
     t: int
@@ -83,47 +73,18 @@ class AgentDigest:
     outcomes: tuple[float, ...]
     caveat: str
     guarantee: Guarantee | None
-    proven: Proven | None
+    proven: CertifiedRegret | None
     priced: Interval
 
     @property
     def label(self) -> str:
         """Its name, with its caveat."""
-        return labelled(self.name, self.caveat)
+        return label_agent(self.name, self.caveat)
 
 
 @dataclass(frozen=True, eq=False)
 class ProblemDigest:
-    """One problem.
-
-    Attributes
-    ----------
-    record : ProblemRecord
-    measure : "regret" or "value"
-        What the agents are judged by: the value if there is no certified optimum.
-    agents : tuple of AgentDigest
-        Those with results, in the order of the study; `absent` are the names of the others.
-    end : int or None
-        The last checkpoint that all agents share.
-    best : str or None
-        The agent with the lowest mean regret (highest mean value) there, violations of constraints paid for.
-    comparisons : tuple of Comparison
-        All pairs; of losses, so less is better; violations of constraints paid for.
-    curves, episodes : Curves or None
-        Of the measure, and of the number of episodes; None if there are none.
-    outcomes : dict
-        Of the entries that are shown, in order.
-    distance : Curves or None
-        Euclidean distance from the average outcome vector to the optimum's; for many outcomes only.
-    certified : Curves or None
-        Of the certified regret, on the axis of the regret if there is one.
-    not_finite : int
-        Rows left out because their value is no finite number.
-    laws : Learnt or None
-        What agents that were told mechanics have learnt of the laws.
-    violations : Violations or None
-        What the constraints lack, if there are some.
-    """
+    """One problem."""
 
     record: ProblemRecord
     measure: Literal["regret", "value"]
@@ -138,7 +99,7 @@ class ProblemDigest:
     distance: Curves | None
     certified: Curves | None
     not_finite: int
-    laws: Learnt | None
+    laws: LawSummary | None
     violations: Violations | None
 
     @property
@@ -165,12 +126,12 @@ def resolution(record: ProblemRecord) -> float:
     return gap if gap > 0 and math.isfinite(gap) else 0.0
 
 
-def aim(record: ProblemRecord, k: int) -> float | None:
+def optimal_outcome(record: ProblemRecord, k: int) -> float | None:
     """Outcome k at the optimum, if there is one and it is a number."""
     return _finite(record.optimum.outcomes[k]) if record.optimum else None
 
 
-def ceiling(record: ProblemRecord) -> float | None:
+def optimal_value(record: ProblemRecord) -> float | None:
     """The value of the optimum, if there is one and it is a number."""
     return _finite(record.optimum.value) if record.optimum else None
 
@@ -186,7 +147,7 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
     present = set(finite["agent"])
     names = [agent.name for agent in results.agents if agent.name in present]
     rank = pl.DataFrame({"agent": names, "rank": range(len(names))}, schema={"agent": pl.String, "rank": pl.Int64})
-    kept = with_priced(record, finite.join(rank, on="agent").sort("rank", "seed", "t"), measure)
+    kept = add_priced(record, finite.join(rank, on="agent").sort("rank", "seed", "t"), measure)
 
     end = _shared_end(kept, names)
     agents = tuple(_agent(record, name, kept.filter(agent=name), end, measure, results) for name in names)
@@ -214,27 +175,29 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
         best=best,
         comparisons=pairs,
         curves=curves,
-        episodes=on_log_axis(over_seeds(counted, pl.col("episodes")), 0.0) if busy else None,
-        outcomes={k: on_linear_axis(over_seeds(kept, pl.col("outcomes").list.get(k))) for k in shown},
+        episodes=place_on_log_axis(average_over_seeds(counted, pl.col("episodes")), 0.0) if busy else None,
+        outcomes={k: place_on_linear_axis(average_over_seeds(kept, pl.col("outcomes").list.get(k))) for k in shown},
         distance=_distance(record, kept) if names and record.n_outcomes > MOST_OUTCOMES else None,
         certified=certified,
         not_finite=rows.height - finite.height,
-        laws=learnt(results, record.name),
-        violations=violated(record, kept, [(agent.name, agent.t) for agent in agents]),
+        laws=summarise_laws(results, record.name),
+        violations=summarise_violations(record, kept, [(agent.name, agent.t) for agent in agents]),
     )
 
 
 def _main_curves(record: ProblemRecord, rows: pl.DataFrame, measure: str) -> tuple[Curves | None, Curves | None]:
     """The measure, and what is certified: on one axis if the measure is the regret."""
     proving = rows.filter(pl.col("certified").is_finite())
-    certified = over_seeds(proving, pl.col("certified")) if proving.height else None
+    certified = average_over_seeds(proving, pl.col("certified")) if proving.height else None
     if rows.is_empty():
         return None, None
-    plain = over_seeds(rows, pl.col(measure))
+    plain = average_over_seeds(rows, pl.col(measure))
     if measure != "regret":
-        return on_linear_axis(plain), None if certified is None else on_log_axis(certified, 0.0)
+        return place_on_linear_axis(plain), None if certified is None else place_on_log_axis(certified, 0.0)
     least = resolution(record)
-    return on_log_axis(plain, least, certified), None if certified is None else on_log_axis(certified, least, plain)
+    return place_on_log_axis(plain, least, certified), None if certified is None else place_on_log_axis(
+        certified, least, plain
+    )
 
 
 def _shared_end(rows: pl.DataFrame, names: Sequence[str]) -> int | None:
@@ -269,7 +232,7 @@ def _agent(
         outcomes=tuple(_entry_mean(last, k) for k in range(record.n_outcomes)),
         caveat=made.caveat,
         guarantee=results.guarantees.get((record.name, name)),
-        proven=proven(rows, t, results.certified_within, made.certainty),
+        proven=summarise_certificates(rows, t, results.certified_within, made.certainty),
         priced=mean_interval(last[PRICED].to_numpy()),
     )
 
@@ -283,7 +246,7 @@ def _slope(rows: pl.DataFrame, end: int, floor: float) -> Slope:
         .drop_nulls()
         .sort("t")
     )
-    return slope_of_mean(wide["t"].to_numpy(), wide.drop("t").to_numpy().T, floor)
+    return fit_slope(wide["t"].to_numpy(), wide.drop("t").to_numpy().T, floor)
 
 
 def _entry_mean(rows: pl.DataFrame, k: int) -> float:
@@ -318,4 +281,83 @@ def _distance(record: ProblemRecord, rows: pl.DataFrame) -> Curves | None:
         return None
     vectors = rows["outcomes"].explode().cast(pl.Float64).to_numpy().reshape(-1, record.n_outcomes)
     far = pl.Series("far", np.linalg.norm(vectors - record.optimum.outcomes, axis=1))
-    return on_log_axis(over_seeds(rows.with_columns(far), pl.col("far")), 0.0)
+    return place_on_log_axis(average_over_seeds(rows.with_columns(far), pl.col("far")), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedRegret:
+    """What an agent has certified on one problem."""
+
+    within: float
+    certainty: float | None
+    final: Interval
+    runs: int
+    since: tuple[int, ...]
+
+    @property
+    def half(self) -> int | None:
+        """The checkpoint from which on half of the runs stay within the amount; None if fewer do."""
+        return self._by((self.runs + 1) // 2)
+
+    @property
+    def all(self) -> int | None:
+        """The checkpoint from which on all runs stay within the amount; None if some do not."""
+        return self._by(self.runs)
+
+    def _by(self, runs: int) -> int | None:
+        return self.since[runs - 1] if len(self.since) >= runs else None
+
+
+def summarise_certificates(
+    rows: pl.DataFrame, t: int, within: float, certainty: float | None
+) -> CertifiedRegret | None:
+    """What the runs of one agent on one problem have certified; None if that is nothing."""
+    rows = rows.filter(pl.col("t") <= t)
+    last = rows.filter(pl.col("certified").is_finite(), t=t)
+    if last.is_empty():
+        return None
+    found = steps_until_certified(rows, within).filter("proves")
+    return CertifiedRegret(
+        within=within,
+        certainty=certainty,
+        final=mean_interval(last["certified"].to_numpy()),
+        runs=found.height,
+        since=tuple(sorted(found["since"].drop_nulls().to_list())),
+    )
+
+
+PRICED = "priced"
+
+
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """What the constraints of a problem lack."""
+
+    final: dict[str, tuple[Interval, ...]]
+    met: dict[str, tuple[int, ...]]
+    curves: tuple[Curves, ...]
+
+
+def add_priced(record: ProblemRecord, rows: pl.DataFrame, measure: str) -> pl.DataFrame:
+    """The rows of a problem, with the measure in the column `priced` after violations are paid for."""
+    paid: pl.Expr = pl.lit(0.0)
+    if VIOLATIONS in rows.columns:
+        for j, price in enumerate(record.prices):
+            paid = paid + price * pl.col(VIOLATIONS).list.get(j)
+    return rows.with_columns((pl.col(measure) + (paid if measure == "regret" else -paid)).alias(PRICED))
+
+
+def summarise_violations(
+    record: ProblemRecord, rows: pl.DataFrame, agents: Sequence[tuple[str, int]]
+) -> Violations | None:
+    """What the constraints lack; None if the problem has none, or nothing has been run."""
+    if not record.constraints or VIOLATIONS not in rows.columns or rows.is_empty():
+        return None
+    places = range(len(record.constraints))
+    entries = [pl.col(VIOLATIONS).list.get(j) for j in places]
+    final, met = {}, {}
+    for name, t in agents:
+        last = rows.filter(agent=name, t=t).select(entry.alias(str(j)) for j, entry in enumerate(entries))
+        final[name] = tuple(mean_interval(last[str(j)].to_numpy()) for j in places)
+        met[name] = tuple(int((last[str(j)] <= 0.0).sum()) for j in places)
+    return Violations(final, met, tuple(place_on_log_axis(average_over_seeds(rows, entry), 0.0) for entry in entries))

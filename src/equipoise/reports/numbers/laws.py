@@ -25,20 +25,7 @@ _BOUNDS: Final = 1e-12  # a truth this close to the end of an interval is within
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """A law that is shown.
-
-    Attributes
-    ----------
-    name : str
-        Of the law.
-    rows : polars.DataFrame
-        The values that are shown, in their order, agent by agent: agent, value, visits, seen, estimate, low, high,
-        truth, and `place`, that of the value in the law.
-    values : tuple of str
-        Their names, in order.
-    left : int
-        How many values are left out.
-    """
+    """A law that is shown."""
 
     name: str
     rows: pl.DataFrame
@@ -52,24 +39,8 @@ class Law:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """How well an agent knows the laws.
-
-    Attributes
-    ----------
-    agent : str
-        Its name.
-    values : int
-        How many probabilities are to be learnt, of which the truth is known.
-    held : int
-        In the run that is shown: those whose intervals hold the truth.
-    furthest : float or None
-        In that run: the largest distance of an estimate from the truth; None if nothing was seen.
-    points : bool
-        Whether all its regions are single points, such as a law that was drawn.
-    whole, runs : int
-        In how many runs every interval holds the truth, and of how many.
-    """
+class LawAccuracy:
+    """How well an agent knows the laws."""
 
     agent: str
     values: int
@@ -81,41 +52,19 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """What is shown of the laws of a problem.
-
-    Attributes
-    ----------
-    seed : int
-        Of the runs that are shown.
-    rows : polars.DataFrame
-        All values of all laws: law, place, and the columns of `Law.rows`.
-    laws : tuple of Law
-        Those in the picture, in the order of the mechanics.
-    left : int
-        How many laws are left out.
-    agents : tuple of Held
-        Those with that seed, in the order of the study; `absent` are the names of the others.
-    """
+class LawSummary:
+    """What is shown of the laws of a problem."""
 
     seed: int
     rows: pl.DataFrame
     laws: tuple[Law, ...]
     left: int
-    agents: tuple[Held, ...]
+    agents: tuple[LawAccuracy, ...]
     absent: tuple[str, ...]
 
 
-def learnt(results: Results, problem: str) -> Learnt | None:
-    """What was learnt of the laws of a problem; None if no agent was told mechanics.
-
-    Parameters
-    ----------
-    results : Results
-        Of a study.
-    problem : str
-        Its name.
-    """
+def summarise_laws(results: Results, problem: str) -> LawSummary | None:
+    """What was learnt of the laws of a problem; None if no agent was told mechanics."""
     every = results.laws.filter(pl.col("problem") == problem)
     if every.is_empty():
         return None
@@ -127,7 +76,7 @@ def learnt(results: Results, problem: str) -> Learnt | None:
     columns = ["agent", "law", "place", "value", "visits", "seen", "estimate", "low", "high", "truth"]
     rows = pl.concat([shown.filter(agent=name).select(columns) for name in there])
     names = _chosen_laws(rows)
-    return Learnt(
+    return LawSummary(
         seed=seed,
         rows=rows,
         laws=tuple(_law(name, rows.filter(law=name)) for name in names),
@@ -171,14 +120,14 @@ def _law(name: str, rows: pl.DataFrame) -> Law:
     return Law(name, shown, tuple(values), widths.height - len(values))
 
 
-def _held(name: str, rows: pl.DataFrame, seed: int) -> Held:
+def _held(name: str, rows: pl.DataFrame, seed: int) -> LawAccuracy:
     truth = pl.col("truth")
     within = truth.is_between(pl.col("low") - _BOUNDS, pl.col("high") + _BOUNDS)
     known = rows.filter(truth.is_not_null()).with_columns(held=within, off=(pl.col("estimate") - truth).abs())
     runs = known.group_by("seed").agg(pl.col("held").all())
     here = known.filter(seed=seed)
     furthest = here["off"].drop_nulls().max()
-    return Held(
+    return LawAccuracy(
         agent=name,
         values=here.height,
         held=int(here["held"].sum()),

@@ -1,0 +1,417 @@
+"""The applied systems as tables: each function builds the step function of its system and gives it laws.
+
+| table | what must balance | states |
+|---|---|---|
+| `queue` | the service levels of classes of customers | the lengths of the lines |
+| `inventory` | fill rate, holding, the number of orders | the stock, and the orders on their way |
+| `scheduler` | the rates of users on fading channels | the levels of the channels |
+| `patrol` | the time spent in each cell of a building | the cells |
+| `sites` | the work done at sites far apart | the depot, the roads, the sites |
+| `pricing` | revenue against units of stock | the regimes of demand |
+| `bidding` | value against money and impressions | the conditions of the market |
+
+The module of the same name describes the system. All tables are communicating for every parameter that they accept, and
+all outcomes lie in [0,1]. Their states, actions and outcomes have labels: ``model.labels`` translates both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from equipoise.errors import ModelError
+from equipoise.models.applied.bidding import BIDS, LEADS, MARKET, RIVALS, VALUES, bidding_laws, bidding_system
+from equipoise.models.applied.inventory import inventory_system
+from equipoise.models.applied.patrol import patrol_table
+from equipoise.models.applied.pricing import PRICES, REGIMES, SALE, pricing_laws, pricing_system
+from equipoise.models.applied.queue import queue_laws, queue_system
+from equipoise.models.applied.scheduler import channel_laws, check_rates, scheduler_system
+from equipoise.models.applied.sites import sites_system
+from equipoise.models.applied.system import coin
+from equipoise.models.checks import (
+    check_chain,
+    check_chance,
+    check_chances,
+    check_distribution,
+    check_integer,
+    check_list,
+    check_noise,
+    check_probabilities,
+    check_probability,
+)
+from equipoise.models.model import Model
+
+_SLACK: Final = 1e-9  # by how much the probabilities of rival bids may exceed 1
+
+
+def queue(
+    arrivals: Sequence[float] = (0.5, 0.4),
+    service: Sequence[float] = (0.9, 0.7),
+    room: int = 3,
+) -> Model:
+    """Build the multi-class queue; it starts empty, and the label of a state is the tuple of its lengths.
+
+    Action k serves class k, the last action rests. Outcome k is the service level of class k, 1 - (length
+    of its line at the end of the slot) / room.
+
+    Parameters
+    ----------
+    arrivals : sequence of float
+        lambda_k, the probability that a customer of class k arrives in a slot, strictly between 0 and 1.
+    service : sequence of float
+        mu_k, the probability that a customer of class k who is served in a slot is done at its end, above 0.
+    room : int
+        How many customers of each class can wait, at least 1.
+
+    Returns
+    -------
+    Model
+        Outcome k is the free part of line k.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.queue : The same as mechanics.
+
+    Examples
+    --------
+    >>> centre = queue(arrivals=[0.25, 0.5], service=[0.5, 1.0], room=2)
+    >>> centre.n_states, centre.n_outcomes, centre.n_actions[0]
+    (9, 2, 3)
+
+    One customer of each class waits, class 1 is served: it leaves for certain, and another may come.
+
+    >>> p = centre.transitions()[[centre.pair(centre.labels.state_index((1, 1)), 1)]]
+    >>> {centre.labels.state(s): float(x) for s, x in zip(p.indices, p.data)}
+    {(1, 0): 0.375, (1, 1): 0.375, (2, 0): 0.125, (2, 1): 0.125}
+    """
+    chances = check_chances(arrivals, "arrivals")
+    done = check_chances(service, "service", len(chances), "class", sure=True)
+    return queue_system(len(chances), room).table(queue_laws(chances, done))
+
+
+def inventory(
+    capacity: int = 10,
+    demand: Sequence[float] = (0.2, 0.3, 0.3, 0.2),
+    orders: Sequence[int] = (0, 3, 6),
+    lead_time: int = 1,
+) -> Model:
+    """Build the shop; it starts full with nothing on its way.
+
+    The label of a state is (stock, next delivery, the one after it, ...). Action a orders ``orders[a]`` units.
+    Outcomes: 0 the fill rate, 1 low holding, 2 few orders.
+
+    Parameters
+    ----------
+    capacity : int
+        C, how many units fit, at least 1.
+    demand : sequence of float
+        The distribution of the day's demand: entry d is the probability of d units. Entries 0 and 1 must
+        be above 0.
+    orders : sequence of int
+        The quantities that can be ordered, increasing; the first is 0, and there are at least two.
+    lead_time : int
+        L, the days an order takes, at least 0. There are (capacity + 1) * len(orders)^(L - 1) states.
+
+    Returns
+    -------
+    Model
+        Its outcomes are the fill rate, low stock and few orders.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.inventory : The same as mechanics.
+
+    Examples
+    --------
+    Two units in stock and none on their way; we order two, and they come after the customers.
+
+    >>> shop = inventory(capacity=4, demand=[0.5, 0.25, 0.0, 0.25], orders=[0, 2], lead_time=1)
+    >>> pair = shop.pair(shop.labels.state_index((2,)), shop.labels.action_index(2, "order 2"))
+    >>> shop.transitions()[[pair]].toarray().tolist()
+    [[0.0, 0.0, 0.25, 0.25, 0.5]]
+    >>> shop.means[pair].round(4).tolist()  # fill: 2 of 3 once in four days; left on average: 1.25 of 4
+    [0.9167, 0.6875, 0.0]
+    """
+    chances = check_distribution(demand, "demand")
+    for d in (0, 1):
+        if chances.size <= d or chances[d] == 0.0:
+            raise ModelError(f"demand: the probability of {d} must be above 0, or some states are never reached")
+    return inventory_system(capacity, chances.size, orders, lead_time).table({"demand": chances.tolist()})
+
+
+def scheduler(
+    rates: Sequence[Sequence[float]] = ((0.3, 1.0), (0.2, 0.8), (0.1, 0.5)),
+    up: Sequence[float] = (0.3, 0.2, 0.15),
+    down: Sequence[float] = (0.15, 0.2, 0.3),
+    noise: str = "none",
+) -> Model:
+    """Build the scheduler; all channels start at their worst; a state is labelled by their levels.
+
+    Action k serves user k, and outcome k is the rate that user k gets. By default user 0 is near the
+    station and user 2 at the edge of the cell.
+
+    Parameters
+    ----------
+    rates : sequence of sequences of float
+        The rate of each user at each level, in [0, 1]; users may differ in the number of levels.
+    up, down : sequence of float
+        The probabilities of each user's channel to go up and down by one level: above 0, with up + down <= 1.
+    noise : {"none", "bernoulli"}
+        The rate itself, or a packet that gets through with that probability.
+
+    Returns
+    -------
+    Model
+        Outcome k is the rate of user k.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.scheduler : The same as mechanics.
+
+    Examples
+    --------
+    >>> cell = scheduler(rates=[[0.25, 1.0], [0.0, 0.5]], up=[0.5, 0.25], down=[0.5, 0.5])
+    >>> good_bad = cell.labels.state_index((1, 0))
+    >>> cell.means[cell.pair(good_bad, 0)].tolist(), cell.means[cell.pair(good_bad, 1)].tolist()
+    ([1.0, 0.0], [0.0, 0.0])
+    >>> cell.transitions()[[cell.pair(good_bad, 0)]].toarray().tolist()
+    [[0.375, 0.125, 0.375, 0.125]]
+    """
+    table = check_rates(rates)
+    better = check_chances(up, "up", len(table), "user", sure=True)
+    worse = check_chances(down, "down", len(table), "user", sure=True)
+    for k in range(len(table)):
+        if better[k] + worse[k] > 1.0:
+            raise ModelError(f"up[{k}] and down[{k}]: they sum to {better[k] + worse[k]}; it must be at most 1")
+    return scheduler_system(table).table(channel_laws(better, worse), noise=check_noise(noise))
+
+
+def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
+    """Build the patrol; it starts in the first free cell, and the label of a state is its (row, column).
+
+    Parameters
+    ----------
+    picture : str, optional
+        A line a row, ``#`` a wall and any other character a free cell. By default `BUILDING`: 10 x 10
+        cells, four rooms of different sizes, and a door between any two neighbours.
+    slip : float
+        The probability of going to one of the two sides instead.
+
+    Returns
+    -------
+    Model
+        Its outcomes are the shares of time in each cell.
+
+    Raises
+    ------
+    ModelError
+        When the picture has no rows, rows of different lengths, no free cell, or parts cut off by walls.
+
+    See Also
+    --------
+    equipoise.mechanics.patrol : The same as mechanics.
+
+    Examples
+    --------
+    >>> model = patrol()
+    >>> model.n_states, model.n_outcomes, bool(model.space.known_mask.all())
+    (85, 85, True)
+    >>> model.labels.state(10), model.labels.state_index((2, 4))
+    ((1, 1), 22)
+    """
+    return patrol_table(picture, check_probability(slip, "slip"))
+
+
+def sites(
+    n_sites: int = 3,
+    distance: int = 3,
+    delay: float = 0.1,
+    success: float | Sequence[float] = 0.9,
+) -> Model:
+    """Build the field service; the technician starts at the depot, state 0.
+
+    Site k is the state with the label ``"site k"``, where action 0 works; outcome k counts the jobs done at it. The
+    states between are labelled ``"road k, step d"``, d steps from the depot.
+
+    Parameters
+    ----------
+    n_sites : int
+        K, at least 2.
+    distance : int
+        Steps of travel between the depot and each site, at least 1.
+    delay : float
+        The probability that a step of travel makes no headway, at least 0 and below 1.
+    success : float or sequence of float
+        The probability that a slot of work completes a job, above 0; one for all sites, or one for each.
+
+    Returns
+    -------
+    Model
+        Outcome k counts the jobs done at site k.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.sites : The same as mechanics.
+
+    Examples
+    --------
+    >>> service = sites(n_sites=2, distance=2, delay=0.5, success=[1.0, 0.75])
+    >>> service.n_states, service.diameter()
+    (5, 8.0)
+    >>> service.means[service.pair(service.labels.state_index("site 1"), 0)].tolist()  # at work there
+    [0.0, 0.75]
+    """
+    K = check_integer(n_sites, "n_sites", 2)
+    stuck = check_probability(delay, "delay")
+    if stuck == 1.0:
+        raise ModelError("delay: got 1.0; it must be below 1, or no site is ever reached")
+    if isinstance(success, Iterable):
+        done = check_chances(success, "success", K, "site", sure=True)
+    else:
+        done = [check_chance(success, "success", sure=True)] * K
+    return sites_system(K, distance, done).table({"delay": {"on the road": coin(stuck)}}, noise="bernoulli")
+
+
+def pricing(
+    prices: Sequence[float] = PRICES,
+    sale: Sequence[Sequence[float]] = SALE,
+    regimes: Sequence[Sequence[float]] = REGIMES,
+    uses: Sequence[Sequence[int]] | None = None,
+) -> Model:
+    """Build the pricing world; state r is the regime r, and regime 0 comes first.
+
+    Action 0 sells nothing, action j shows offer j - 1. Outcome 0 is the revenue, in units of the highest
+    price, outcomes 1, 2, ... are the units of each resource used. By default one resource, four prices and
+    a demand that is low, high or at its peak.
+
+    Parameters
+    ----------
+    prices : sequence of float
+        The price of each offer, above 0, in any currency.
+    sale : sequence of sequences of float
+        By regime and offer: the probability that it is taken.
+    regimes : sequence of sequences of float
+        The transition matrix of the regimes, irreducible.
+    uses : sequence of sequences of {0, 1}, optional
+        By offer and resource: what a sale takes; every offer takes something. By default one resource, of
+        which every sale takes one unit. With several an offer is a product at a price: a hotel that sells
+        Friday, Saturday or both has two resources.
+
+    Returns
+    -------
+    Model
+        Outcome 0 is the revenue, outcome 1 the unit sold.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.pricing : The same as mechanics.
+
+    Examples
+    --------
+    >>> shop = pricing(prices=[50, 100], sale=[[0.5, 0.25]], regimes=[[1.0]])
+    >>> shop.means.tolist(), shop.space.known_mask.tolist()
+    ([[0.0, 0.0], [0.25, 0.5], [0.25, 0.25]], [True, False, False])
+
+    Friday, Saturday, or the weekend:
+
+    >>> hotel = pricing([60, 60, 100], [[0.5, 0.5, 0.25]], [[1.0]], uses=[[1, 0], [0, 1], [1, 1]])
+    >>> hotel.means[hotel.pair(0, 3)].tolist()
+    [0.25, 0.25, 0.25]
+    """
+    chain = check_chain(regimes, "regimes")
+    R = chain.shape[0]
+    system = pricing_system(prices, R, uses)
+    rows = check_list(sale, "sale", R, "regime")
+    taken = [check_probabilities(row, f"sale[{r}]", len(system.actions) - 1, "price") for r, row in enumerate(rows)]
+    return system.table(pricing_laws(system, taken, chain), known=[(r, 0) for r in range(R)])
+
+
+def bidding(
+    bids: Sequence[float] = BIDS,
+    values: Sequence[float] = VALUES,
+    leads: Sequence[float] = LEADS,
+    rivals: Sequence[Sequence[float]] = RIVALS,
+    market: Sequence[Sequence[float]] = MARKET,
+    auction: str = "first",
+) -> Model:
+    """Build the bidding world; state c is the condition c, and condition 0 comes first.
+
+    Action 0 makes no bid, action j bids ``bids[j - 1]``. Outcome 0 is the value of the lead, outcome 1 the
+    payment in units of the highest bid, outcome 2 is 1 for a lead. By default the market is slack, normal
+    or hot: the hotter, the more a place is worth and the more it costs.
+
+    Parameters
+    ----------
+    bids : sequence of float
+        The bids to choose from, increasing and above 0, in any currency.
+    values : sequence of float
+        By condition: what a lead is worth, in [0, 1].
+    leads : sequence of float
+        By condition: the probability that an impression leads to a lead.
+    rivals : sequence of sequences of float
+        By condition: the probability that the highest rival bid is each of `bids`; what is missing to 1 is
+        the probability of a rival above all of them.
+    market : sequence of sequences of float
+        The transition matrix of the conditions, irreducible.
+    auction : {"first", "second"}
+        Whether the winner pays the own bid or the rival's.
+
+    Returns
+    -------
+    Model
+        Outcome 0 is the value won, 1 the money spent, 2 the leads to follow up.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.bidding : The same as mechanics.
+
+    Examples
+    --------
+    A rival at 50 half of the time and above 100 else; if we bid 100 and win, we pay 100, or 50:
+
+    >>> given = {"bids": [50, 100], "values": [0.5], "leads": [0.25], "rivals": [[0.5, 0.0]], "market": [[1.0]]}
+    >>> first, second = bidding(**given), bidding(**given, auction="second")
+    >>> first.means[2].tolist(), second.means[2].tolist()
+    ([0.0625, 0.5, 0.125], [0.0625, 0.25, 0.125])
+    """
+    chain = check_chain(market, "market")
+    C = chain.shape[0]
+    system = bidding_system(bids, check_list(values, "values", C, "condition"), auction)
+    lead = check_probabilities(leads, "leads", C, "condition")
+    rival: list[list[float]] = []
+    for c, row in enumerate(check_list(rivals, "rivals", C, "condition")):
+        chances = check_probabilities(row, f"rivals[{c}]", len(system.actions) - 1, "bid")
+        if chances.sum() > 1.0 + _SLACK:
+            raise ModelError(f"rivals[{c}]: the probabilities sum to {chances.sum()}; it must be at most 1")
+        rival.append([*chances, max(0.0, 1.0 - float(chances.sum()))])
+    return system.table(bidding_laws(system, lead, rival, chain), known=[(c, 0) for c in range(C)])

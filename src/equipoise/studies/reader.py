@@ -1,0 +1,258 @@
+"""Read the results of a study: `load_results` and `load_laws` for a table, `open_results` for all that a report needs.
+
+The manifest in the folder says which runs there should be; files of other runs (of an agent since changed, say) are
+left alone. A file that is damaged is not read, and named.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from equipoise.errors import FileError
+from equipoise.studies.export import flat_frame
+from equipoise.studies.record import LAWS, VIOLATIONS, Record
+from equipoise.studies.results import LAW_NUMBERS, Failure, Optimum, Results, make_law_frame
+from equipoise.studies.store import Folder
+
+if TYPE_CHECKING:
+    import polars
+
+
+def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polars.DataFrame:
+    """The results of a study as one tidy table: a row a run and checkpoint.
+
+    Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, certified, episodes, gradient, visits,
+    both, restart, sweeps, steps, seconds, and violations if a problem has constraints; see `equipoise.studies.results`.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+    flat : bool
+        Whether each outcome has a column of its own, in the place of the list in `outcomes`: named by its label if the
+        problem has labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see
+        `equipoise.studies.export`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
+
+    See Also
+    --------
+    equipoise.studies.open_results : All that a report needs.
+    equipoise.studies.export_results : The same table as a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
+    >>> study = Study(
+    ...     name="tiny",
+    ...     steps=100,
+    ...     seeds=2,
+    ...     problems=[Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})],
+    ...     agents=[AgentSpec(kind="RoundRobin")],
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     frame = load_results(folder)
+    ...     flat = load_results(folder, flat=True)
+    >>> frame.filter(frame["t"] == 100).select("problem", "agent", "seed", "t").rows()
+    [('star, BottomSum', 'RoundRobin', 0, 100), ('star, BottomSum', 'RoundRobin', 1, 100)]
+    >>> flat.columns[4:9]
+    ['t', 'loop 0', 'loop 1', 'loop 2', 'value']
+    """
+    results = _open_with_warnings(folder)
+    return flat_frame(results) if flat else results.frame
+
+
+def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
+    """What agents that were told mechanics have learnt of the laws, beside the truth: a row a run and value of a law.
+
+    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.results`. A
+    study without mechanics, or in which all agents are told the table alone, gives a table without rows.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
+
+    Examples
+    --------
+    A shop whose demand is one of four numbers; one agent is told how stock moves, the other is not:
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
+    >>> shop = Problem(world={"mechanics": "inventory"}, reward={"kind": "TargetSquared", "kpi": [0.9, 0.5, 0.5]})
+    >>> agents = [AgentSpec(name="told", kind="TocUCRL2"), AgentSpec(name="not", kind="TocUCRL2", told="table")]
+    >>> study = Study(name="shop", steps=200, seeds=1, problems=[shop], agents=agents)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     progress = run_study(study, folder, jobs=1)
+    ...     laws = load_laws(folder)
+    >>> laws.select("agent", "law", "value", "visits").rows()[:2]
+    [('told', 'demand', '0', 200), ('told', 'demand', '1', 200)]
+    >>> laws["agent"].unique().to_list(), laws["truth"].sum()
+    (['told'], 1.0)
+    """
+    return _open_with_warnings(folder).laws
+
+
+def _open_with_warnings(folder: str | os.PathLike[str]) -> Results:
+    """Open the results, with a warning of all that is not there."""
+    results = open_results(folder)
+    for reason in results.damaged:
+        warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=3)
+    if results.missing:
+        runs = results.frame["run"].n_unique() + results.missing + len(results.failures)
+        warnings.warn(f"{results.missing} of {runs} runs have not been run yet", RuntimeWarning, stacklevel=3)
+    return results
+
+
+def open_results(folder: str | os.PathLike[str]) -> Results:
+    """Read everything about a study that has been run, wholly or in part.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        What was given to ``equipoise run --out``.
+
+    Returns
+    -------
+    Results
+        What is there so far, of runs that are done.
+
+    Raises
+    ------
+    FileError
+        When the folder holds no study.
+
+    Examples
+    --------
+    A folder that was made ready, of a study whose runs have not begun:
+
+    >>> import tempfile
+    >>> from equipoise.studies import AgentSpec, Problem, Study, make_plan
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     damaged = Folder(folder).prepare(make_plan(study, ready=False))
+    ...     results = open_results(folder)
+    >>> results.name, results.missing, results.frame.height
+    ('tiny', 2, 0)
+    """
+    place = Folder(folder)
+    plan = place.read_manifest()
+    optima: dict[str, Optimum | None] = {}
+    records: list[Record] = []
+    failures: list[Failure] = []
+    damaged: list[str] = []
+    missing = 0
+    for problem in plan.problems:
+        try:
+            optima[problem["name"]] = place.read_optimum(problem["optimum"], problem["n_outcomes"])
+        except FileError as error:
+            damaged.append(str(error))
+            optima[problem["name"]] = None
+    sizes = {problem["name"]: (problem["n_outcomes"], len(problem.get("constraints", ()))) for problem in plan.problems}
+    for run, title, agent, _ in plan.runs:
+        try:
+            record = place.read_result(run)
+            failure = place.read_failure(run) if record is None else None
+            if record is not None and record.sizes() != sizes[title]:
+                raise FileError(
+                    f"{place.result(run)}: its outcomes or violations are not those of the problem {title!r}"
+                )
+        except FileError as error:
+            damaged.append(str(error))
+            continue
+        if record is not None:
+            record.about.update(problem=title, agent=agent)  # it may have been renamed since
+            records.append(record)
+        elif failure is not None:
+            failures.append(failure)
+        else:
+            missing += 1
+    position = {(problem, agent): i for i, (problem, agent, _) in enumerate(plan.pairs)}
+    records.sort(key=lambda record: position[record.about["problem"], record.about["agent"]])
+    return Results(
+        name=plan.name,
+        toml=place.read_specification(),
+        problems=tuple(plan.problem(i, optima[problem["name"]]) for i, problem in enumerate(plan.problems)),
+        agents=tuple(plan.agents),
+        frame=_frame(records, optima),
+        rates={(problem, agent): rate for problem, agent, rate in plan.pairs if rate is not None},
+        failures=tuple(failures),
+        missing=missing,
+        damaged=tuple(damaged),
+        versions=tuple(sorted({str(record.about["versions"]["equipoise"]) for record in records})),
+        description=plan.description,
+        planned=frozenset((problem, agent) for problem, agent, _ in plan.pairs),
+        guarantees=plan.bounds(),
+        certified_within=plan.certified_within,
+        laws=_laws(records),
+    )
+
+
+def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.DataFrame:
+    import polars
+
+    def best(problem: str) -> float | None:
+        optimum = optima[problem]
+        return optimum.value if optimum is not None and optimum.status == "optimal" else None
+
+    def add_run(record: Record) -> polars.DataFrame:
+        about = record.about
+        optimum = polars.lit(best(about["problem"]), polars.Float64)
+        constant: dict[str, Any] = {"problem": about["problem"], "agent": about["agent"]}
+        return record.table.select(
+            *(polars.lit(value, polars.String).alias(name) for name, value in constant.items()),
+            polars.lit(about["seed"], polars.Int64).alias("seed"),
+            polars.lit(about["id"], polars.String).alias("run"),
+            "t",
+            "outcomes",
+            "value",
+            optimum.alias("optimum"),
+            (optimum - polars.col("value")).alias("regret"),
+            "certified",
+            polars.exclude("t", "outcomes", "value", "certified", VIOLATIONS),
+            polars.lit(about["steps"], polars.Int64).alias("steps"),
+            polars.lit(about["seconds"], polars.Float64).alias("seconds"),
+            *([VIOLATIONS] if VIOLATIONS in record.table.columns else []),
+        )
+
+    if records:
+        return polars.concat([add_run(record) for record in records], how="diagonal")
+    return _no_rows()
+
+
+def _laws(records: list[Record]) -> polars.DataFrame:
+    """What all runs have learnt of laws, in the order of the runs."""
+    rows: list[tuple[Any, ...]] = []
+    for record in records:
+        about = record.about
+        columns = about.get(LAWS)
+        if columns is not None:
+            run = (about["problem"], about["agent"], about["seed"])
+            learnt = (columns[name] for name in ("law", "value", "visits", *LAW_NUMBERS))
+            rows += [(*run, *row) for row in zip(*learnt, strict=True)]
+    return make_law_frame(rows)
+
+
+def _no_rows() -> polars.DataFrame:
+    """The table of a study of which nothing has been run."""
+    import polars
+
+    text, whole, number = polars.String, polars.Int64, polars.Float64
+    schema = {"problem": text, "agent": text, "seed": whole, "run": text, "t": whole}
+    schema |= {"outcomes": polars.List(number), "value": number, "optimum": number, "regret": number}  # type: ignore[dict-item]
+    schema |= {"certified": number}
+    counts = ("episodes", "gradient", "visits", "both", "restart", "sweeps", "steps")
+    return polars.DataFrame(schema=schema | dict.fromkeys(counts, whole) | {"seconds": number})

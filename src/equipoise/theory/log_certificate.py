@@ -1,0 +1,115 @@
+"""What a log proves: how good any policy could be, and what was achieved, from the data alone.
+
+The regions hold the truth whatever the policy was that produced the log, and whether or not it learned. So the bound of
+`agents.certificate` applies: the log's average outcomes stand in the place of the agent's, and theta begins at minus a
+supergradient of g there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from equipoise._checks import check_float
+from equipoise.agents.certificate import Certificate, build_certificate
+from equipoise.agents.dual_bound import BoundOptions, Evidence, best_bound
+from equipoise.agents.phase import check_kind
+from equipoise.confidence.adaptive import Adaptive
+from equipoise.confidence.base import Confidence, build_region
+from equipoise.confidence.counts import empty_counts
+from equipoise.confidence.intervals import count_log
+from equipoise.errors import ParameterError, RewardError
+from equipoise.models.log import Source
+from equipoise.models.space import Space
+from equipoise.planning.evi import SWEEP_LIMIT
+from equipoise.rewards.base import Reward
+
+_SHARP: Final = 0.01  # of the paper's tolerance: the bound may be too large by that of its plan
+
+
+def certify(
+    space: Space,
+    reward: Reward,
+    log: Source,
+    delta: float = 0.05,
+    *,
+    confidence: Confidence | None = None,
+    effort: int = 20,
+) -> Certificate:
+    """Bound the optimum of a system from a log of it, and say how far from that the log is.
+
+    Parameters
+    ----------
+    space : Space
+        Of the system. An action that the log never took is possible all the same, and may be as good as can be; leave
+        it out of the space if it is not to be reckoned with.
+    reward : Reward
+        What the average outcomes are judged by: its limit, if it changes with time.
+    log : frame or path
+        A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for each
+        outcome, and next_state.
+    delta : float
+        The certificate holds with probability 1 - delta.
+    confidence : Confidence, optional
+        None: `Adaptive()`, whose regions are the tightest that are proven.
+    effort : int
+        How many plans to spend on it at most; it stops when there is nothing to gain.
+
+    Returns
+    -------
+    Certificate
+        Its `t` is the number of rows, and `achieved` the value of their average.
+
+    Raises
+    ------
+    LogError
+        When rows cannot have happened.
+
+    See Also
+    --------
+    equipoise.Certificate : What it returns.
+    equipoise.confidence.intervals : How far from the truth each estimate of a log may be.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.riverswim(3)
+    >>> reward = eq.rewards.Linear([1.0])
+    >>> old = eq.agents.baselines.StationaryAgent(model.space, reward)
+    >>> log = eq.simulate(model, old, 20_000, trace=True).trace
+    >>> certificate = certify(model.space, reward, log)
+    >>> certificate.t, certificate.achieved < 0.2 < eq.solve(model, reward).value < certificate.best_possible
+    (20000, True)
+    """
+    check_kind(space, Space, "space", "model.space")
+    check_kind(reward, Reward, "reward", "eq.rewards.Quadratic(target)")
+    rule = Adaptive() if confidence is None else confidence
+    check_kind(rule, Confidence, "confidence", "eq.confidence.Adaptive()")
+    if rule.caveat:
+        raise ParameterError(f"confidence: the regions of {rule!r} are not proven to hold the truth ({rule.guarantee})")
+    if reward.n_outcomes != space.n_outcomes:
+        raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; the space has {space.n_outcomes}")
+    level = check_float(delta, "delta", error=ParameterError)
+    if not 0 < level < 1:
+        raise ParameterError(f"delta: got {delta}; it must lie strictly between 0 and 1")
+    counts, rows, total = count_log(empty_counts(space, rule), log, space)
+    average = np.clip(total / rows, 0.0, 1.0)
+    evidence = Evidence(space, counts, build_region(rule, space, counts, rows + 1, level, logged=True))
+    options = BoundOptions(
+        theta=-reward.at(rows).gradient(average),  # that in force, as in the limit there may be no slope
+        bias=np.zeros(space.n_states),
+        tolerance=_SHARP / float(rows + 1) ** 0.5,
+        relaxation=rule.relaxation,
+        limit=SWEEP_LIMIT,
+        effort=effort,
+    )
+    return build_certificate(
+        evidence,
+        best_bound(evidence, reward, options),
+        reward,
+        achieved=reward.value(average),
+        probability=1.0 - level if rule.learning else 1.0,
+        t=rows,
+        proven_at=rows + 1,
+    )

@@ -1,0 +1,106 @@
+"""A plugin of pytest that writes down how long each test takes and which functions of the package it enters.
+
+    MUTANTS_RECORD=map.json python -m pytest -p tests.mutants.recorder ...
+
+Compiled functions cannot be seen to be entered; `references` finds the Python functions that lead to them. What a
+fixture of a wider scope or the import of a test file enters counts for every test that uses it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+import equipoise
+
+_PACKAGE = os.path.dirname(equipoise.__file__) + os.sep  # noqa: PTH120  as in the code objects
+_entered: dict[int, CodeType] = {}
+_by_fixture: dict[int, set[str]] = {}
+_by_file: dict[str, set[str]] = {}
+_tests: dict[str, dict[str, Any]] = {}
+
+
+def _call(frame: FrameType, event: str, argument: object) -> None:
+    _entered[id(frame.f_code)] = frame.f_code
+
+
+def _watch() -> Iterator[set[str]]:
+    """Collect what is entered until the next turn; then give it back to whoever watches outside."""
+    global _entered
+    outer, _entered = _entered, {}
+    before = sys.gettrace()
+    threading.settrace(_call)
+    sys.settrace(_call)
+    names: set[str] = set()
+    try:
+        yield names
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)
+        for code in _entered.values():
+            if code.co_filename.startswith(_PACKAGE):
+                owner = code.co_qualname.partition(".<locals>")[0]
+                names.add(f"{code.co_filename[len(_PACKAGE) :]}::{owner}")
+        _entered = outer | _entered
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    watching = _watch()
+    names = next(watching)
+    try:
+        return (yield)
+    finally:
+        watching.close()
+        _by_file.setdefault(collector.nodeid.partition("::")[0], set()).update(names)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
+    watching = _watch()
+    names = next(watching)
+    try:
+        return (yield)
+    finally:
+        watching.close()
+        if request.scope != "function":
+            _by_fixture.setdefault(id(fixturedef), set()).update(names)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    watching = _watch()
+    names = next(watching)
+    began = time.process_time()  # whatever else runs
+    try:
+        return (yield)
+    finally:
+        seconds = time.process_time() - began
+        watching.close()
+        fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        for fixture in (one for several in fixtures.values() for one in several):
+            names |= _by_fixture.get(id(fixture), set())
+        early = _by_file.get(item.nodeid.partition("::")[0], set())
+        known = _tests.setdefault(item.nodeid, {"passed": True})
+        _tests[item.nodeid] = known | {
+            "seconds": round(seconds, 3), "entered": sorted(names | early), "early": sorted(early),
+        }  # fmt: skip
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    known = _tests.setdefault(report.nodeid, {"passed": True})
+    if report.outcome != "passed":
+        known["passed"] = False
+
+
+def pytest_sessionfinish() -> None:
+    Path(os.environ["MUTANTS_RECORD"]).write_text(json.dumps(_tests), encoding="utf-8")
