@@ -153,12 +153,55 @@ def test_rounding_is_relative_to_the_size_of_the_reward(size):
 
 
 def test_without_proven_regions_nothing_is_proven():
-    agent = agent_for("star", "posterior")
-    take(agent, CASES["star"][0].world(seed=1), 50)
+    model, reward = CASES["star"]
+    drawn = eq.confidence.PosteriorSampling(seed=1)
+    agent = eq.MixtureUCRL2(model.space, reward, drawn, certified_by=drawn)
+    take(agent, model.world(seed=1), 50)
     assert not agent.proves
     assert agent.best_possible == np.inf
     with pytest.raises(eq.errors.ProtocolError, match="they prove nothing"):
         agent.certificate()
+
+
+@pytest.mark.parametrize("name", ["star", "scheduler"])
+def test_an_agent_on_drawn_models_proves_with_other_regions(name):
+    """Its certificate is at most that of a log of its steps, and no bound is below the optimum."""
+    model, reward = CASES[name]
+    optimum = eq.solve(model, reward).value
+    for seed in range(3):
+        agent = eq.MixtureUCRL2(model.space, reward, eq.confidence.PosteriorSampling(seed=seed))
+        run = eq.simulate(model, agent, 5_000, seed=seed, trace=True, progress=False)
+        assert agent.proves
+        assert agent.caveat == "no regret bound is proven"
+        looked = agent.certificate(effort=20).best_possible
+        assert optimum <= looked <= agent._ceiling
+        assert np.isfinite(run.certified[-1])
+        assert run.certified[-1] >= optimum - run.values[-1]
+        other = eq.MixtureUCRL2(model.space, reward)
+        other.absorb(run.trace)
+        assert looked <= other.certificate(effort=20).best_possible + 2e-4
+
+
+def test_the_bound_of_other_regions_is_kept_in_files(tmp_path):
+    model, reward = CASES["scheduler"]
+    agent = eq.MixtureUCRL2(
+        model.space, reward, eq.confidence.Scaled(eq.confidence.Adaptive(), 0.5), certified_by=eq.confidence.Bernstein()
+    )
+    eq.simulate(model, agent, 3_000, progress=False)
+    assert np.isfinite(agent._proof.bound[0])
+    agent.save(tmp_path / "agent.npz")
+    again = eq.MixtureUCRL2.load(tmp_path / "agent.npz")
+    assert again._proof.bound[0] == agent._proof.bound[0]
+    assert repr(again.certified_by) == "Bernstein()"
+    for one in (agent, again):
+        eq.simulate(model, one, 3_000, seed=4, progress=False)
+    assert again.best_possible == agent.best_possible
+
+
+def test_regions_that_need_what_is_not_kept_are_rejected():
+    space = eq.Space(n_actions=[2, 2], n_outcomes=4, start=0, sparse_outcomes=True)
+    with pytest.raises(eq.errors.ParameterError, match="certified_by: L1"):
+        eq.MixtureUCRL2(space, eq.rewards.BottomSum(4, 1), certified_by=eq.confidence.L1())
 
 
 def test_a_log_is_learnt_and_planned_for_at_once():

@@ -11,32 +11,39 @@ from equipoise.confidence import Adaptive, PosteriorSampling
 SPACE = eq.Space(n_actions=[2, 2], n_outcomes=3, start=0)
 
 
-@pytest.mark.parametrize(
-    ("reward", "oracle"),
-    [
-        (rewards.Quadratic([0.5] * 3), oracles.FrankWolfe()),
-        (rewards.TargetDistance([0.5] * 3, 2), oracles.TunedGradientDescent()),
-        (rewards.TargetDistance([0.5] * 3, 1), oracles.Doubling(oracles.Box(), inherit=True)),
-        (rewards.BottomSum(3, 1), oracles.Doubling(oracles.SignedSimplex(), inherit=True)),
-        (rewards.Knapsack(3, 0.3), oracles.Doubling(oracles.SlackSimplex(), inherit=True)),
-    ],
-    ids=repr,
-)
-def test_the_paper_with_regions_that_fit(reward, oracle):
-    agent = eq.recommended(SPACE, reward)
+def test_smooth_rewards_get_the_paper_with_regions_that_fit():
+    agent = eq.recommended(SPACE, rewards.Quadratic([0.5] * 3))
+    assert isinstance(agent, eq.TocUCRL2)
     assert isinstance(agent.confidence, Adaptive)
-    assert repr(agent.oracle) == repr(oracle)
+    assert repr(agent.oracle) == repr(oracles.FrankWolfe())
     assert (agent.threshold, agent.tolerance, agent.delta) == (None, None, 0.05)
     assert agent.planner == eq.planning.Planner(warm_start="visits")
     assert agent.caveat == ""
 
 
-def test_without_a_guarantee_it_draws_from_the_posterior():
-    agent = eq.recommended(SPACE, rewards.BottomSum(3, 1), guarantee=False, seed=9)
+@pytest.mark.parametrize(
+    "reward",
+    [
+        rewards.TargetDistance([0.5] * 3, 2),
+        rewards.TargetDistance([0.5] * 3, 1),
+        rewards.BottomSum(3, 1),
+        rewards.Knapsack(3, 0.3),
+    ],
+    ids=repr,
+)
+def test_other_rewards_get_mixtures_of_policies(reward):
+    agent = eq.recommended(SPACE, reward)
+    assert isinstance(agent, eq.MixtureUCRL2)
+    assert isinstance(agent.confidence, Adaptive)
+    assert (agent.delta, agent.visit_growth, agent.proves) == (0.05, 1.0, True)
+
+
+@pytest.mark.parametrize("reward", [rewards.Quadratic([0.5] * 3), rewards.BottomSum(3, 1)], ids=repr)
+def test_without_a_guarantee_it_draws_from_the_posterior(reward):
+    agent = eq.recommended(SPACE, reward, guarantee=False, seed=9)
     assert isinstance(agent.confidence, PosteriorSampling)
     assert agent.confidence.seed == 9
-    assert agent.planner == eq.planning.Planner()
-    assert agent.caveat == "without a proof here"
+    assert agent.caveat
 
 
 def test_it_learns_a_river_on_which_the_papers_regions_learn_nothing():

@@ -19,6 +19,7 @@ back must have the type and the shape of a new agent's, and every index that ker
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -455,13 +456,15 @@ def check_counts(space: Space, confidence: Confidence, counts: Counts, observed:
         check_sums(counts.nonzero, new, space.known_mask, visits)
 
 
-def verify_proof(proof: Proof, records: Episodes, reward: Reward, average: Vector) -> Proof:
-    """The bound in a file if a plan of its record gives it, else none; a later plan or certificate proves another."""
+def verify_proof(
+    proof: Proof, records: Episodes, reward: Reward, average: Vector, proven_gain: float = math.nan
+) -> Proof:
+    """The bound in a file if a plan of its record gives it, or the gain that was kept with it; else none."""
     none, theta = empty_proof(reward.n_outcomes), proof.theta
     bound, then = float(proof.bound[0]), records.start == proof.time[0]
-    if not (then.any() and bound < np.inf):
+    if not (bound < np.inf and (then.any() or np.isfinite(proven_gain))):
         return none
-    gain = float(records.gain[then].min())
+    gain = proven_gain if np.isfinite(proven_gain) else float(records.gain[then].min())
     try:
         w = reward.conjugate_argmax(theta) if reward.exact_conjugate else average
         value, offset = reward.value(w), float(theta @ w)

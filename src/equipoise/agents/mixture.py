@@ -12,9 +12,9 @@ TOC-UCRL2 finds theta* by a descent on observed outcomes, which takes some 10^5 
 theta* is computed from the region, and the average so far takes part in it: what noise, ways between classes and wrong
 estimates have cost is made up for.
 
-With a known model, where policies took turns in at most a tenth of the steps, it plans for a worse average than the
-present one, by a margin m_k in each outcome: chance moves the average until that can be corrected, and with a budget or
-a limit a little too much costs more than a little too little. With e_k^2 the squared errors of past plans without
+Where policies took turns in at most a tenth of the steps, it plans for a worse average than the present one, by a
+margin m_k in each outcome: chance and wrong estimates move the average until that can be corrected, and with a budget
+or a limit a little too much costs more than a little too little. With e_k^2 the squared errors of past plans without
 turns, per step,
 
     m_k = 1.2 e_k sqrt(d) / (t + d),   times  (D_k+ - D_k-) / (|D_k+| + |D_k-|),
@@ -67,7 +67,7 @@ from equipoise.confidence.counts import count_layout, empty_counts
 from equipoise.confidence.intervals import absorb_log
 from equipoise.confidence.nonzero import extend_pool
 from equipoise.confidence.region import Region, empty_region
-from equipoise.errors import ContractError, ProtocolError
+from equipoise.errors import ContractError, ParameterError, ProtocolError
 from equipoise.models.laws.laws import LawArrays
 from equipoise.models.laws.validate import find_branch_cases
 from equipoise.models.log import Source
@@ -83,8 +83,8 @@ from equipoise.rewards.separable import Quadratic
 if TYPE_CHECKING:
     pass
 
-_AHEAD: Final = 0.05  # of the steps so far are planned for
-_AHEAD_DRAWN: Final = 0.1  # the same in models that are drawn at random
+_AHEAD: Final = 0.1  # of the steps so far are planned for,
+_AHEAD_OPTIMISTIC: Final = 0.05  # or so much with regions that are optimistic
 _LEAST_AHEAD: Final = 50
 _EVERY: Final = 0.02  # of the steps so far pass between two plans
 _LEAST_EVERY: Final = 10
@@ -99,6 +99,7 @@ _MARGIN: Final = 1.2  # standard errors that are planned for,
 _WIDE: Final = 3.0  # and how many times as far g is looked at to find the worse side
 _WITHOUT_TURNS: Final = 0.9  # of the steps were taken so, if there is to be a margin
 _EVEN: Final = 1e-12  # losses that are rounding
+_PROVE: Final = 1.25  # times as many steps pass between two proofs, where plans use other regions
 _NO_SHARE: Final = 1e-6  # of a slot: pairs that are none of its own
 
 
@@ -131,6 +132,9 @@ class MixtureUCRL2(Agent):
     visits : float
         It plans again when the visits of a pair have grown by this factor since the last plan, in (0, 1]. The attribute
         is `visit_growth`.
+    certified_by : Confidence, optional
+        The regions that its certificates use. None: those of `confidence` if they are proven, and `Adaptive()` if not,
+        as for `PosteriorSampling`. Observations prove the same, whatever chose the actions.
 
     See Also
     --------
@@ -150,7 +154,7 @@ class MixtureUCRL2(Agent):
     >>> model, reward = eq.models.star(branches=3, diameter=4), eq.rewards.BottomSum(3, 1)
     >>> agent = eq.MixtureUCRL2(model.space, reward)
     >>> run = eq.simulate(model, agent, 10_000)
-    >>> other = eq.simulate(model, eq.recommended(model.space, reward), 10_000)
+    >>> other = eq.simulate(model, eq.TocUCRL2(model.space, reward, confidence=eq.confidence.Adaptive()), 10_000)
     >>> bool(run.values[-1] > other.values[-1])
     True
     >>> 1 <= len(agent.mixture) <= 3, round(sum(one.weight for one in agent.mixture), 9)
@@ -165,10 +169,14 @@ class MixtureUCRL2(Agent):
         delta: float = 0.05,
         *,
         visits: float = 1.0,
+        certified_by: Confidence | None = None,
     ) -> None:
         super().__init__(space, reward)
         self.confidence = Adaptive() if confidence is None else confidence
         check_confidence(self.confidence, space)
+        self.certified_by = certified_by
+        self._regions = certified_by or (Adaptive() if self.confidence.caveat else self.confidence)
+        check_confidence(self._regions, space)
         self.delta = check_delta(delta)
         with reraise_as(self.confidence, "first_stream", ContractError):
             random = np.asarray(self.confidence.first_stream(), dtype=np.uint64)
@@ -177,13 +185,18 @@ class MixtureUCRL2(Agent):
         self._goal = _at_own_price(reward, self._factor)
         self._planner = MixturePlanner(space, self._goal, self.confidence.relaxation)
         self._counts = empty_counts(space, self.confidence)
+        if self._counts.nonzero is not None and not self._regions.is_its_rule:
+            raise ParameterError(
+                f"certified_by: {self._regions!r} needs the sums of all outcomes, and {self.confidence!r} keeps only "
+                "those that were not zero; use eq.confidence.Adaptive()"
+            )
         self._region = self._empty_region()
         self._drawn_at = np.full(self._counts.visits.size, -1, dtype=np.int64)  # visits when it was filled
         self._stream = random
         self._rounds: Rounds = no_rounds(space.n_states, space.n_pairs)
         self._records = empty_episodes()
         self._n_plans = 0
-        self._proof = empty_proof(space.n_outcomes)
+        self._proof, self._proven_gain, self._looked = empty_proof(space.n_outcomes), math.nan, 0
         self._weights = np.zeros(0)
         self._policies = np.zeros((0, space.n_states), dtype=np.int64)
         self._outcomes = np.zeros((0, space.n_outcomes))
@@ -223,8 +236,8 @@ class MixtureUCRL2(Agent):
 
     @property
     def caveat(self) -> str:
-        """That of its confidence; or that no regret bound is proven while it learns."""
-        return self.confidence.caveat or ("no regret bound is proven" if self.confidence.learning else "")
+        """That no regret bound is proven while it learns; or that of the regions of its certificates."""
+        return self._regions.caveat or ("no regret bound is proven" if self.confidence.learning else "")
 
     @property
     def episode_record(self) -> Episodes:
@@ -235,12 +248,12 @@ class MixtureUCRL2(Agent):
 
     @property
     def proves(self) -> bool:
-        """Whether its regions are proven to hold the truth."""
-        return not self.confidence.caveat
+        """Whether the regions of its certificates are proven to contain the true model."""
+        return not self._regions.caveat
 
     @property
     def best_possible(self) -> float:
-        """The least upper bound on the optimum that its plans have proven so far; infinity if it proves nothing."""
+        """The least upper bound on the optimum that it has proven so far; infinity if it proves nothing."""
         if not self.proves:
             return math.inf
         if self._ceiling is None:
@@ -250,8 +263,9 @@ class MixtureUCRL2(Agent):
     def certificate(self, effort: int = 0) -> Certificate:
         """What the data prove: how good any policy could be at most, and so how much is lost at most.
 
-        It plans once with the present regions and theta, and takes the least of that bound and of those of all plans
-        before. All certificates of an agent hold together, at all times, with probability 1 - delta.
+        It plans once with the present regions and theta, and takes the least of that bound and of those proven before:
+        by every plan, or where plans use other regions, whenever the steps have grown by a quarter. All certificates of
+        an agent hold together, at all times, with probability 1 - delta.
 
         Parameters
         ----------
@@ -276,28 +290,53 @@ class MixtureUCRL2(Agent):
         with self._lock.use():
             if not self.proves:
                 raise ProtocolError(
-                    f"certificate: the regions of {self.confidence!r} are not proven to hold the truth "
-                    f"({self.confidence.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
+                    f"certificate: the regions of {self._regions!r} are not proven to contain the true model "
+                    f"({self._regions.guarantee}), so they prove nothing; eq.confidence.Adaptive() has some that are"
                 )
-            region = build_region(self.confidence, self.space, self._counts, self._tau, self.delta, self._absorbed > 0)
-            tolerance = _TOLERANCE / math.sqrt(self._tau)
-            relaxation = self.confidence.relaxation
             before = float(self._proof.bound[0])
             certificate = tightest_certificate(
-                Evidence(self.space, self._counts, region),
-                BoundOptions(self._theta.copy(), self._bias, tolerance, relaxation, SWEEP_LIMIT, effort),
+                self._evidence(),
+                self._bound_options(SWEEP_LIMIT, effort),
                 self._proof,
                 self._goal,
                 average=self.average,
-                probability=1.0 - self.delta if self.confidence.learning else 1.0,
+                probability=1.0 - self.delta if self._regions.learning else 1.0,
                 t=self.t,
             )
             if float(self._proof.bound[0]) < before:
-                self._proof_factor = self._factor
+                self._proof_factor, self._proven_gain = self._factor, math.nan
             if not isinstance(self.reward, Constrained):
                 return certificate
             achieved = self.reward.objective.value(self.average) if self.t > 1 else math.nan
             return dataclasses.replace(certificate, achieved=achieved, reward=self.reward)
+
+    def _evidence(self) -> Evidence:
+        """What was observed, and the regions that it proves."""
+        logged = self._absorbed > 0
+        region = build_region(self._regions, self.space, self._counts, self._tau, self.delta, logged)
+        return Evidence(self.space, self._counts, region)
+
+    def _bound_options(self, limit: int, effort: int) -> BoundOptions:
+        """A search for a bound that begins with the last plan."""
+        tolerance = _TOLERANCE / math.sqrt(self._tau)
+        return BoundOptions(self._theta.copy(), self._bias, tolerance, self._regions.relaxation, limit, effort)
+
+    def _prove(self, mixture: Mixture, limit: int) -> None:
+        """Keep the bound of a plan. Where plans use other regions, prove one whenever steps have grown by a quarter."""
+        if not self.proves:
+            return
+        if self._regions is not self.confidence:
+            if self.t < _PROVE * self._looked:
+                return
+            self._looked = self.t
+            prover = MixturePlanner(self.space, self._goal, self._regions.relaxation)
+            prover.restore(self._planner.memory())
+            prover.enter(self._counts, self._evidence().region, 0.0, limit)
+            mixture = prover.plan(np.zeros(self.space.n_outcomes), 1.0, _TOLERANCE)
+        value, theta, gain = mixture.bound, mixture.bound_theta, mixture.bound_gain
+        if value < self._proof.bound[0]:
+            self._proof.bound[0], self._proof.time[0], self._proof.theta[:] = value, self.t, theta
+            self._proof_factor, self._proven_gain = self._factor, gain
 
     # -- what happened elsewhere ------------------------------------------------------------------------
 
@@ -381,7 +420,9 @@ class MixtureUCRL2(Agent):
         self._goal = _at_own_price(self.reward, self._factor)
         self._planner.follow(self._goal)
         proven_of = _at_own_price(self.reward, self._proof_factor)
-        self._proof = verify_proof(state.proof, state.records, proven_of, self.average)
+        self._proven_gain, looked = state.own["proven"].tolist()
+        self._looked = int(looked)
+        self._proof = verify_proof(state.proof, state.records, proven_of, self.average, self._proven_gain)
         self._stream, self._drawn_at = state.own["stream"], state.own["drawn_at"]
         self._weights, self._policies = state.own["weights"], state.own["policies"]
         self._outcomes, self._theta, self._bias = state.own["outcomes"], state.own["theta"], state.own["bias"]
@@ -415,6 +456,7 @@ class MixtureUCRL2(Agent):
                 "followed": np.array([self._followed]),
                 "then": self._then,
                 "factors": np.array([self._factor, self._proof_factor]),
+                "proven": np.array([self._proven_gain, self._looked]),
                 "logs": self._logs,
             },
         )
@@ -449,7 +491,8 @@ class MixtureUCRL2(Agent):
     def _plan(self, ended: int) -> None:
         """Plan, and only then close the episode that `ended` so and begin the next."""
         steps, drawn = self.t - 1, bool(self.confidence.drawn)
-        ahead = max(float(_LEAST_AHEAD), (_AHEAD_DRAWN if drawn else _AHEAD) * steps)
+        optimistic = self.confidence.learning and not drawn
+        ahead = max(float(_LEAST_AHEAD), (_AHEAD_OPTIMISTIC if optimistic else _AHEAD) * steps)
         share = ahead / (steps + ahead)
         random = self._stream.copy()
         filled = self._fill(random)
@@ -470,15 +513,12 @@ class MixtureUCRL2(Agent):
         self._policies = np.array([one.policy for one in mixture.policies])
         self._outcomes = np.array([one.outcomes for one in mixture.policies])
         self._record(ended, mixture)
-        if self.proves and mixture.bound < self._proof.bound[0]:
-            self._proof_factor = self._factor
-            self._proof.bound[0], self._proof.time[0] = mixture.bound, self.t
-            self._proof.theta[:] = mixture.bound_theta
+        self._prove(mixture, limit)
         self._raise_price(mixture, share)
 
     def _measured_errors(self) -> tuple[Vector, int]:
         """The squared errors of all plans without turns, the last included, and the steps that they were followed."""
-        if self.confidence.learning or not self._n_plans or self._rounds.length.size > 1:
+        if not self._n_plans or self._rounds.length.size > 1:
             return self._errors, self._followed
         taken = self.t - int(self._records.start[self._n_plans - 1])
         error = self._total - self._then - taken * (self._weights @ self._outcomes)

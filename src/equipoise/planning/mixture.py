@@ -87,6 +87,7 @@ class Mixture(NamedTuple):
     upper: float
     bound: float
     bound_theta: Vector
+    bound_gain: float
     sweeps: int
 
     @property
@@ -162,7 +163,7 @@ class MixturePlanner:
             pool.append(self._respond(-self._reward.gradient(middle), _PLAN * tolerance, None))
             weights = np.ones(1)
         best, best_upper, best_conjugate, sweeps = pool[-1], math.inf, 0.0, 0
-        bound, bound_theta, point, idle = math.inf, pool[-1].theta, None, False
+        bound, bound_theta, bound_gain, point, idle = math.inf, pool[-1].theta, math.inf, None, False
         for _ in range(_ROUNDS + _ROUNDS_PER_OUTCOME * average.size):
             points = np.array([one.outcomes for one in pool])
             point = self._master.best(points, weights, share, origin, _MIX * within)
@@ -181,7 +182,7 @@ class MixturePlanner:
             if upper < best_upper:
                 best, best_upper, best_conjugate = found, upper, conjugate
             if conjugate + gain < bound:
-                bound, bound_theta = conjugate + gain, theta
+                bound, bound_theta, bound_gain = conjugate + gain, theta, gain
             if best_upper - point.value <= within:
                 break
             distances = np.abs(points - found.outcomes).max(axis=1)
@@ -199,7 +200,7 @@ class MixturePlanner:
         chosen = np.flatnonzero(point.weights > _NO_WEIGHT)
         mixture = Mixture(
             [pool[i] for i in chosen], point.weights[chosen] / point.weights[chosen].sum(), best,
-            point.value, best_upper, bound, bound_theta, sweeps,
+            point.value, best_upper, bound, bound_theta, bound_gain, sweeps,
         )  # fmt: skip
         kept = set(chosen.tolist()) | set(range(max(0, len(pool) - self._most), len(pool)))
         order = sorted(kept)
