@@ -185,6 +185,13 @@ def adaptive(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
     return eq.TocUCRL2(space, reward, oracle, confidence=eq.confidence.Adaptive())
 
 
+def warm(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
+    """What `eq.recommended` makes for a smooth reward, and made for every reward before it took mixtures of policies."""
+    oracle = eq.oracles.choice.fitting_oracle(reward, inherit=True)
+    planner = eq.planning.Planner(warm_start="visits")
+    return eq.TocUCRL2(space, reward, oracle, confidence=eq.confidence.Adaptive(), planner=planner)
+
+
 def composed() -> dict[str, eq.rewards.Reward]:
     """Rewards made of others, of constraints, and of formulas; three outcomes."""
     r = eq.rewards
@@ -241,7 +248,7 @@ def made_of_more() -> dict[str, Case]:
         reward = eq.rewards.Quadratic(target(space.n_outcomes))
         kinked = eq.rewards.BottomSum(space.n_outcomes, 1)
         runs[f"mechanics: {name}"] = lambda s=space, m=model, r=reward: (m, eq.TocUCRL2(s, r))
-        runs[f"mechanics, recommended: {name}"] = lambda s=space, m=model, r=kinked: (m, eq.recommended(s, r))
+        runs[f"mechanics, warm: {name}"] = lambda s=space, m=model, r=kinked: (m, warm(s, r))
     space, model = sparse()
     for name, confidence in {"Bernstein": eq.confidence.Bernstein(), "Adaptive": eq.confidence.Adaptive()}.items():
         for kind, reward in {
@@ -255,12 +262,36 @@ def made_of_more() -> dict[str, Case]:
     runs["leaps: exact"] = lambda: (star, eq.TocUCRL2(star.space, smooth, tolerance=1e-6, planner=leaps))
     for name, reward in composed().items():
         runs[f"composed: {name}"] = lambda r=reward: (small, eq.TocUCRL2(small.space, r))
-        runs[f"composed, recommended: {name}"] = lambda r=reward: (small, eq.recommended(small.space, r))
+        runs[f"composed, warm: {name}"] = lambda r=reward: (small, warm(small.space, r))
     runs["log: FrankWolfe"] = lambda: (small, absorbed(eq.TocUCRL2(small.space, smooth), small))
-    runs["log: recommended"] = lambda: (star, absorbed(eq.recommended(star.space, eq.rewards.BottomSum(3, 1)), star))
+    runs["log: warm"] = lambda: (star, absorbed(warm(star.space, eq.rewards.BottomSum(3, 1)), star))
     runs["log: sparse"] = lambda: (model, absorbed(eq.TocUCRL2(space, eq.rewards.Quadratic(target(8))), model))
     shop, world = told()["one noise"]
     runs["log: mechanics"] = lambda: (world, absorbed(eq.recommended(shop, eq.rewards.Quadratic([0.5, 0.5])), world))
+    return runs
+
+
+def mixtures() -> dict[str, Case]:
+    """Runs of mixtures of policies: tables, mechanics, sparse outcomes, constraints, and what `eq.recommended` makes."""
+    runs: dict[str, Case] = {}
+    for world, reward in {
+        "pricing": eq.rewards.Knapsack(2, 0.3),
+        "scheduler": eq.rewards.BottomSum(3, 1),
+        "sites": eq.rewards.BottomSum(3, 1),
+        "inventory": composed()["Constrained"],
+    }.items():
+        model = worlds()[world]
+        drawn = eq.confidence.PosteriorSampling(seed=5)
+        for name, confidence in {"known": eq.confidence.Known(model), "drawn": drawn}.items():
+            runs[f"mixture, {name}: {world}"] = lambda m=model, r=reward, c=confidence: (
+                m, eq.MixtureUCRL2(m.space, r, c)
+            )  # fmt: skip
+        runs[f"mixture, recommended: {world}"] = lambda m=model, r=reward: (m, eq.recommended(m.space, r))
+    shop, world = told()["lost sales"]
+    kinked = eq.rewards.BottomSum(shop.n_outcomes, 1)
+    runs["mixture, recommended: mechanics"] = lambda: (world, eq.recommended(shop, kinked))
+    space, model = sparse()
+    runs["mixture, recommended: sparse"] = lambda: (model, eq.recommended(space, eq.rewards.BottomSum(8, 3)))
     return runs
 
 
@@ -274,15 +305,15 @@ def saved() -> dict[str, Case]:
     visits = river.visits()
     chosen = (
         "mechanics: one noise", "mechanics: lost sales", "mechanics: part of a table",
-        "mechanics: laws by state and action", "mechanics, recommended: one law of several given",
+        "mechanics: laws by state and action", "mechanics, warm: one law of several given",
         "sparse: Adaptive, Quadratic", "sparse: Bernstein, BottomSum", "leaps: star", "composed: Sum",
         "composed: Within", "composed: Affine", "composed: Constrained", "composed: Expression",
-        "composed: Expression kinked", "composed, recommended: Composed", "log: FrankWolfe", "log: sparse",
+        "composed: Expression kinked", "composed, warm: Composed", "log: FrankWolfe", "log: sparse",
         "log: mechanics",
     )  # fmt: skip
     return {
         "table": lambda: (small, eq.TocUCRL2(small.space, smooth)),
-        "table, recommended": lambda: (small, eq.recommended(small.space, kinked)),
+        "table, warm": lambda: (small, warm(small.space, kinked)),
         "one outcome": lambda: (river, eq.recommended(river.space, eq.rewards.Linear([1.0]))),
         "posterior": lambda: (small, eq.recommended(small.space, smooth, guarantee=False, seed=4)),
         "known": lambda: (
@@ -297,6 +328,7 @@ def saved() -> dict[str, Case]:
         "rule": lambda: (small, Rule(small.space, smooth, [2, 0, 1, 1, 0])),
         "arms": lambda: (arms, FrankWolfeUCB(arms.space, smooth)),
         **{name: more[name] for name in chosen},
+        **mixtures(),
     }  # fmt: skip
 
 
@@ -310,12 +342,14 @@ def cases() -> dict[str, Callable[[], str]]:
         reward = eq.rewards.Quadratic(target(model.n_outcomes))
         pinned[f"world: {name}"] = lambda m=model, r=reward: digest(m, eq.TocUCRL2(m.space, r))
         pinned[f"adaptive: {name}"] = lambda m=model, r=reward: digest(m, adaptive(m.space, r))
-        pinned[f"recommended: {name}"] = lambda m=model, r=reward: digest(m, eq.recommended(m.space, r))
+        pinned[f"warm: {name}"] = lambda m=model, r=reward: digest(m, warm(m.space, r))
     small = all_worlds["garnet(5,3,3,3)"]
     for name, reward in rewards().items():
         pinned[f"reward: {name}"] = lambda r=reward: digest(small, eq.TocUCRL2(small.space, r))
         pinned[f"reward, adaptive: {name}"] = lambda r=reward: digest(small, adaptive(small.space, r))
-        pinned[f"reward, recommended: {name}"] = lambda r=reward: digest(small, eq.recommended(small.space, r))
+        pinned[f"reward, warm: {name}"] = lambda r=reward: digest(small, warm(small.space, r))
+    for name, mixture in mixtures().items():
+        pinned[name] = lambda c=mixture: digest(*c())
     for world in ("garnet(5,3,3,3)", "star(3,4)", "scheduler"):
         model = all_worlds[world]
         for name, (oracle, reward) in oracles().items():
