@@ -1,21 +1,15 @@
 """Plain files for arrays: one zip of .npy members with a JSON header, written whole or not at all.
 
-The file is an ordinary ``.npz`` (``numpy.load`` opens it) and holds no pickle. Its member ``header`` is a
-JSON text with the keys ``format`` (``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all
-other members) and ``content`` (whatever the writer wants to say). Every member carries a checksum.
+The file is an ordinary ``.npz`` without pickle. Its member ``header`` is a JSON text with the keys ``format``
+(``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all other members) and ``content``.
 
-A file is written next to its destination under another name, flushed to the disk, and then renamed over
-it: a reader, or a run that was killed, finds the old file or the new one and never a part. The name of a part
-is ``.NAME.<12 hexadecimal digits>.part``. While its writer lives, it holds a lock on the part; the next write of
-the same file removes the parts that nobody holds.
+A file is written next to its destination as ``.NAME.<12 hexadecimal digits>.part``, flushed to the disk, and then
+renamed: a reader finds the old file or the new one, never a part. Its writer holds a lock on the part; the next write
+of the same file removes the parts that nobody holds.
 
 Files may come from strangers. What is read must be a regular file of at most `MOST_BYTES`, whose members are not
-compressed and are exactly as long as their headers say. So the memory that reading takes is bounded by the size of
-the file. What the arrays mean is checked by whoever asked for them.
-
-A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break as a formula, which can
-start programs. Names of problems, agents, states and outcomes come from the files of others, so in CSV files such a
-text has an apostrophe before it (`escape_formula`). Numbers are left as they are.
+compressed and exactly as long as their headers say, so the size of the file bounds the memory. In CSV files a text
+that a spreadsheet would run as a formula has an apostrophe before it (`escape_formula`).
 """
 
 from __future__ import annotations

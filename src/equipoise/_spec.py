@@ -9,13 +9,9 @@ signature of its constructor, and keeps each of them as an attribute of the same
     to_spec      {"kind": kind, name: value, ...}, with components within it as specs
     from_spec    the way back, with every argument checked by the constructor as a user's would be
 
-A spec is the one serialised form. A study file holds it as TOML and a saved agent as JSON; a plan keeps it, and the id
-of a run is a hash of it. An argument that is None is left out, as TOML has no null. What is no plain data, such as a
-model, is written by a function of the caller: the file of an agent keeps its arrays, an id its hash, and a study
-refuses it. `call_text` shows a spec, or the arguments of a `repr`, as a call.
-
-The kind of a component of this package is the name of its class. One written elsewhere is "package.module:Name"; see
-`_plugins` for when it may be imported.
+A study file holds a spec as TOML, a saved agent as JSON, and the id of a run is a hash of it. An argument that is None
+is left out, as TOML has no null. What is no plain data, such as a model, is written by a function of the caller. The
+kind is the name of the class, or "package.module:Name" for a user-written one (`_plugins`).
 """
 
 from __future__ import annotations
@@ -138,10 +134,7 @@ Write = Callable[[Any, str], Any]
 
 
 def to_spec(part: Component | Mapping[str, Any] | str, write: Write, where: str = "") -> dict[str, Any]:
-    """The spec of a component, of its name alone, or of a spec whose values may be components.
-
-    `write` takes a value that is no plain data, and its place, and gives what stands for it, or raises.
-    """
+    """Return the spec of a component, a name or a spec; `write` converts values that are not plain data, or raises."""
     if isinstance(part, str):
         return {"kind": part}
     if isinstance(part, Component):

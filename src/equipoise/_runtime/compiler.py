@@ -1,25 +1,9 @@
-"""How kernels are compiled, cached on disk, and called through an address.
+"""How kernels are compiled, cached on disk (`cache`), and called through an address.
 
-Three things live here; with `frames`, `user_functions` and `messages`, nothing else touches numba's machinery.
-
-`kernel`
-    numba's `njit`, with the cache kept in a folder of its own, see `cache`.
-
-`Entry`
-    A function compiled on its own and known to the loops by its *address*. A reward's kernels have the
-    one signature ``void(t, n, x, params, out)``, with raw pointers for the three arrays, so a loop is
-    compiled once and runs with any reward, the user's own included. An address is an integer: passing
-    one costs nothing at the Python boundary, and the call itself a few nanoseconds.
-
-`call_address`, `call_for_two`, `call_entry`
-    The call of such an address from inside a kernel. Entries with many arguments take one frame instead: `frames`.
-
-`pointer_at`, `stack_floats`, `bits_of`, `move_within`
-    A part of an array behind a raw pointer, room for a few numbers that costs nothing to have, the bits of a float, and
-    entries of a vector moved all at once.
-
-Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache, see `cache`; ``EQUIPOISE_QUIET=1`` silences the lines on stderr
-that say what is being compiled, see `messages`.
+An `Entry` is a function compiled on its own and known to the loops by its *address*. A reward's kernels have the one
+signature ``void(t, n, x, params, out)``, with raw pointers for the three arrays, so a loop is compiled once and runs
+with any reward, user-written ones included. An address is an integer: passing one costs nothing at the Python boundary,
+and the call itself a few nanoseconds. Entries with many arguments take one frame instead: `frames`.
 """
 
 from __future__ import annotations

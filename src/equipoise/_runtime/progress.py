@@ -1,7 +1,6 @@
-"""The one progress display: a line on stderr, for what takes longer than a second.
+"""The progress display: a line on stderr, on a terminal or on request, for what takes longer than a second.
 
-It is shown on a terminal, or anywhere if it was asked for; it appears after a second, even while the work is inside a
-library that calls nobody back, and leaves nothing behind.
+It appears after a second, even while the work is inside a library without callbacks, and leaves nothing behind.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A user's function of arrays, ``f(x)`` or ``f(x, params)``, as an `Entry`: compiled, or called back in plain Python.
 
-An exception cannot leave compiled code. So where a function raises, or gives something that is not finite, its answer
-is NaN or what it gave, and the point is noted; `UserFunction.failure` then tells what happened there. Of several
-such points since the last `forget` the first is kept: the others are often its consequences.
-
-Called back means through ctypes: the loops run without Python's lock, and the callback takes it for each call.
+An exception cannot leave compiled code. So where a function raises, or returns something that is not finite, the result
+is NaN or what it returned, and the first such point since the last `forget` is noted; `UserFunction.failure` tells what
+happened there. Callbacks go through ctypes, and take Python's lock for each call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Environments and learners of other libraries: Gymnasium, MO-Gymnasium, Stable-Baselines3.
 
-Everything here is loaded when it is first used. A library that is missing is an `equipoise.errors.MissingExtraError`
-that says what to install.
+Everything is loaded on first use; a missing library is a `MissingExtraError` that says what to install.
 """
 
 import importlib

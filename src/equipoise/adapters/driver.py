@@ -1,4 +1,4 @@
-"""What is kept from step to step while an agent drives an environment: the numbers of its states, a log, the agent."""
+"""The state of a `drive`: the numbers of the states met, a log, and the agent."""
 
 from __future__ import annotations
 

@@ -1,17 +1,12 @@
-"""An agent in an environment of Gymnasium, step by step: for environments of which no model can be had.
+"""An agent in an environment of Gymnasium, step by step: for environments that cannot be turned into a model.
 
-States are numbered as they are met. An agent plans over a fixed number of states, and to one with room for states that
-were never met they are the most promising of all, so that it looks for them for a long time. So an agent is made of a
-function of the space, over exactly the states met so far. When a new one is met, the agent is made anew with one state
-more and absorbs the log: it keeps all that was learnt of the world, and its average begins again. By concavity,
-g(average of all steps) is at least the mean of g(average of each stretch), weighted by their lengths: nothing is lost
-but what the agent needs to begin with. Most states are met early.
+States are numbered as they are met. A function makes an agent over exactly the states met so far; when a new one is
+met, a new agent is made with one state more and absorbs the log, and its average begins again. By concavity g(average
+of all steps) is at least the mean of g(average of each stretch), weighted by their lengths. What such an agent proves
+does not hold for the environment, so no certificate is reported; an agent with a space of its own has them.
 
-What an agent proves holds for as many states as it was told. Over the states met so far that proves nothing of the
-environment, and no certificate is reported; an agent that is given as such, with a space of its own, is told them all.
-
-An end leads to the next start, as in `explore`, and TimeLimit is left out as there. After a truncation by the
-environment itself it is reset as well, but that is no transition: the agent is told where it is (`Agent.resume`).
+An end leads to the next start, and TimeLimit is left out. After a truncation by the environment itself it is reset,
+which is no transition: `Agent.resume` tells the agent its state.
 """
 
 from __future__ import annotations
@@ -54,30 +49,28 @@ class Drive:
     ----------
     t : int array
         The checkpoints, and where it was stopped: numbers of steps taken.
-    outcomes : float array, one row a checkpoint
+    outcomes : float array, one row per checkpoint
         The average outcome vector of the first t steps.
     values : float array
         g of these averages; without the penalty, if the reward has constraints.
     certified : float array
-        What is lost at most, proven by an agent that was told the number of states; else NaN.
+        Upper bounds on the regret, proven by an agent that was told the number of states; else NaN.
     states : tuple
         The labels of the states, in the order in which they were met.
     resets : int
         How many episodes ended.
     status : str
         "done", or "interrupted" if Ctrl-C came first.
-    steps : int
-        Steps taken by this call.
-    seconds : float
-        Time taken by this call.
+    steps, seconds : int, float
+        Steps and time taken by this call.
     agent : Agent
         As it is now.
     scaling : Scaling
         How the outcomes stand for the environment's rewards.
     driver : object
-        What `drive` goes on with, if it is given this run.
+        What `drive` continues with, if it is given this run.
     violations : dict
-        For a `Constrained` reward, by the names of the constraints: what each lacks, at each checkpoint.
+        For a `Constrained` reward, by the names of the constraints: the violation at each checkpoint.
 
     Examples
     --------
@@ -157,8 +150,8 @@ def drive(
 ) -> Drive:
     """Run an agent in an environment itself, numbering its states as they are met.
 
-    For environments with finitely many states of which no model can be had; `model_from` and `simulate` are a thousand
-    times faster where it can. What is drawn, and whether an observation is the whole state, does not matter here.
+    For environments with finitely many states that cannot be turned into a model; where they can, `model_from` and
+    `simulate` are a thousand times faster. Neither the draws of the environment nor hidden state matter here.
 
     Parameters
     ----------
@@ -166,47 +159,24 @@ def drive(
         With finitely many actions.
     agent : callable, Agent or Drive
         A function that makes an agent for a space, such as ``lambda space: eq.recommended(space, reward)``: it is
-        called anew whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
-        room for all states, and labels for them if the model has. Or what an earlier call returned, to go on with it as
-        it began.
+        called again whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
+        room for all states, and labels for them if the model has. Or what an earlier call returned, to continue it.
     steps : int
         How many steps to take.
     seed : int
         Of the environment, at its first reset.
-    outcomes : sequence of str, optional
-        As for `explore`.
-    ranges : mapping or sequence, optional
+    outcomes, ranges, drop, episodes, state : optional
         As for `explore`; a range that the environment does not declare must be given.
-    drop : sequence
-        As for `explore`.
-    episodes : bool
-        As for `explore`.
-    state : callable, optional
-        As for `explore`.
     ends : callable, optional
         As for `explore`. Both flags at once are a truncation, unless it says otherwise.
     limit : int
         How many states may be met, with a function that makes agents.
     checkpoints : increasing ints, optional
-        Times t at which to record; by default ten a decade, log-spaced, and the last.
+        Times t at which to record; by default ten per decade, log-spaced, and the last.
     interrupt : {"raise", "return"}
         What Ctrl-C does: raise `DriveInterrupted`, a KeyboardInterrupt that has the run so far, or return that run.
     progress : bool, optional
         A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
-
-    Returns
-    -------
-    Drive
-        What was done.
-
-    Raises
-    ------
-    AdapterError
-        When more states are met than there is room for, or something about the environment does not fit the agent.
-
-    See Also
-    --------
-    equipoise.simulate : With a model, a thousand times faster.
 
     Examples
     --------

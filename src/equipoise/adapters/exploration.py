@@ -1,8 +1,8 @@
-"""From Gymnasium to a world: the door in.
+"""From Gymnasium to a model.
 
-An episodic task becomes a world that goes on for ever: an end leads to the next start. The average of an outcome over
-the steps is then E[return] / E[length], the mean return of an episode over its mean length. With the outcome "episode
-ended", whose average is 1 / E[length], returns and lengths can be had apart (`Scaling.returns`).
+An episodic task becomes one without end: an end leads to the next start. The average of an outcome per step is then
+E[return] / E[length]. With the outcome "episode ended", whose average is 1 / E[length], `Scaling.returns` tells returns
+and lengths apart.
 """
 
 from __future__ import annotations
@@ -70,14 +70,15 @@ def explore(
     check: int = _CHECK,
     progress: bool | None = None,
 ) -> Exploration:
-    """Find the exact law of a finite Gymnasium or MO-Gymnasium environment, and how its rewards were scaled.
+    """Find the exact model of a finite Gymnasium or MO-Gymnasium environment, and how its rewards were scaled.
 
-    Toy-text environments publish their law (``env.P``), which is read. Others are searched: from every state, every
-    action is tried once for all that its random draws can be. Draws from a continuum are followed through comparisons
-    (``random() < p``) and refused otherwise, by name. What was found is then held against the environment itself.
+    Toy-text environments publish their probabilities (``env.P``), which are read. Others are searched: from every
+    state, every action is tried once for all that its random draws can be. Draws from a continuum are followed through
+    comparisons (``random() < p``) and otherwise rejected, by name. The result is then compared with the environment
+    itself.
 
-    An end (`terminated`) leads to the next start; a truncation is no event, and TimeLimit is left out. The start of the
-    world is the likeliest state after a reset. The environment is left as it was found.
+    An end (`terminated`) leads to the next start; truncations are ignored, and TimeLimit is left out. The start of the
+    model is the likeliest state after a reset. The environment is left as it was found.
 
     Parameters
     ----------
@@ -96,32 +97,14 @@ def explore(
         ``state(observation, env)`` returns the state, anything hashable; None: the observation is the state. Give it
         to read what is hidden in the environment, or to leave out of an observation what does not matter.
     ends : callable, optional
-        ``ends(terminated, truncated)`` says whether the episode has ended; to be given where both flags are set at
-        once, which may mean either.
+        ``ends(terminated, truncated)`` says whether the episode has ended; needed where both flags are set at once.
     limit : int
         How many states may be found.
     check : int
-        How many steps the law that was found is held against the environment. If it was searched, the whole law of
-        every twentieth is compared. With 0 it is taken on trust.
+        For how many steps the result is compared with the environment. If it was searched, all probabilities of every
+        twentieth step are compared. With 0 nothing is checked.
     progress : bool, optional
         Whether to show how far the search is; by default on a terminal, when it takes longer than a second.
-
-    Returns
-    -------
-    Exploration
-        The model, and the scaling of its outcomes.
-
-    Raises
-    ------
-    AdapterError
-        When there is no exact model, or an assumption about the environment does not hold; it says which and what to
-        do.
-    MissingExtraError
-        When Gymnasium is not installed.
-
-    See Also
-    --------
-    equipoise.adapters.model_from : The model alone.
 
     Examples
     --------
@@ -130,7 +113,7 @@ def explore(
     >>> tree.model
     Model(63 states, 126 pairs, 6 outcomes, start=0, noise='none')
     >>> best = eq.solve(tree.model, eq.rewards.BottomSum(6, kappa=1))  # as much as possible of the scarcest nutrient
-    >>> tree.scaling.original(best.outcomes).round(3).tolist()  # in a step; a fruit takes six
+    >>> tree.scaling.original(best.outcomes).round(3).tolist()  # per step; a fruit takes six
     [0.633, 0.633, 0.633, 0.633, 0.633, 0.633]
     """
     if not isinstance(env, gymnasium.Env):
@@ -178,47 +161,14 @@ def model_from(
     """Return the exact model of a finite Gymnasium or MO-Gymnasium environment, with labels.
 
     It is the model of `explore`, which also says how the rewards were scaled. An environment that `to_gymnasium` made
-    gives its model back.
+    gives its model back. Where there is no exact model, use `drive`.
 
     Parameters
     ----------
     env : gymnasium.Env
-        As for `explore`, and so is all that follows.
-    outcomes : sequence of str, optional
-        Names for the components of the reward.
-    ranges : mapping or sequence, optional
-        What a component of the reward can be.
-    drop : sequence
-        Components of the reward to leave out.
-    episodes : bool
-        Whether to have the outcome "episode ended".
-    state : callable, optional
-        What the state is, where that is not the observation.
-    ends : callable, optional
-        Whether an episode has ended, where both flags are set at once.
-    limit : int
-        How many states may be found.
-    check : int
-        How many steps the law that was found is held against the environment.
-    progress : bool, optional
-        Whether to show how far the search is.
-
-    Returns
-    -------
-    Model
-        With labels for its states, actions and outcomes.
-
-    Raises
-    ------
-    AdapterError
-        When there is no exact model, or an assumption about the environment does not hold; it says which and what to
-        do.
-
-    See Also
-    --------
-    equipoise.adapters.explore : And how the rewards were scaled.
-    equipoise.adapters.to_gymnasium : The way back.
-    equipoise.adapters.drive : Where there is no exact model.
+        As for `explore`.
+    outcomes, ranges, drop, episodes, state, ends, limit, check, progress : optional
+        As for `explore`.
 
     Examples
     --------
@@ -226,7 +176,7 @@ def model_from(
     >>> model = eq.adapters.model_from(gymnasium.make("FrozenLake-v1"))
     >>> model
     Model(11 states, 44 pairs, 1 outcomes, start=0, noise='none')
-    >>> round(eq.solve(model, eq.rewards.Linear([1.0])).value, 4)  # goals reached in a step
+    >>> round(eq.solve(model, eq.rewards.Linear([1.0])).value, 4)  # goals reached per step
     0.018
     """
     asked = (outcomes, ranges, state, ends) != (None,) * 4 or tuple(drop) or episodes

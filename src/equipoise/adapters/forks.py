@@ -1,13 +1,12 @@
 """Random draws that fork: every answer is followed, with its exact probability.
 
-A step of an environment is a function of its state, of the action, and of what it draws. To have its law, the step is
-run again and again: the first run gets the first answer to every draw, and each further one differs from the run before
-in the last draw that has another answer left. A run has the product of the probabilities of its answers; together the
-runs are all that can happen.
+To enumerate what a step can do, it is run again and again: the first run gets the first answer to every draw, and each
+further one differs from the run before in the last draw that has another answer left. A run has the product of the
+probabilities of its answers; it stops when no draw has another answer left.
 
-A uniform number is answered by a `Uniform`, of which nothing is known until it is compared: ``random() < p`` forks
-into True with probability p and False, a second comparison of the same number into what is still open. A draw with
-infinitely many answers of which the step uses more than comparisons cannot be enumerated, and is refused by its name.
+A uniform number is answered by a `Uniform`, which is undecided until it is compared: ``random() < p`` forks into True
+with probability p and False, a second comparison of the same number into what is still open. A draw with infinitely
+many answers of which the step uses more than comparisons is rejected by its name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Gymnasium's interface: the reset and the step of an environment, and its observations and actions as labels.
-
-What an environment raises is reported with the place where it happened. A label is plain and hashable, and the same for
-what is the same.
-"""
+"""Gymnasium's interface: reset and step, with errors that name the place, and observations and actions as labels."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""The law of an environment: all that can happen, as events with their probabilities, state by state.
+"""All that can happen in an environment, as events with their probabilities, state by state.
 
-Some environments publish theirs, as Gymnasium's toy-text ones do: ``env.P[state][action]`` lists (probability, next
-state, reward, terminated), and ``env.initial_state_distrib`` has the probabilities of the states after a reset. What is
-read there is compared with a walk in the environment itself, since some publish less than they do: with a fickle
-passenger, Taxi's steps change the destination and its table does not say.
+Gymnasium's toy-text environments publish it: ``env.P[state][action]`` lists (probability, next state, reward,
+terminated), and ``env.initial_state_distrib`` has the probabilities of the starts.
 """
 
 from __future__ import annotations

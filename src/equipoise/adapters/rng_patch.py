@@ -1,11 +1,8 @@
 """Random generators that fork, installed instead of those that an environment draws from.
 
-`ForkingGenerator` replaces numpy's Generator, `ForkingState` its RandomState and the functions of ``numpy.random``,
-`ForkingRandom` ``random.Random`` and the functions of ``random``. Each answers the draws that have finitely many
-answers, or that are compared, through one `Forks`; any other method of the original raises an error with its name.
-
-`install` finds generators wherever an environment holds them: as its attributes, in lists and dictionaries, or in other
-objects that it holds, such as a simulator. `remove` puts the originals back.
+Each answers the draws that have finitely many answers, or that are compared, through one `Forks`; any other method of
+the original raises an error with its name. `install` finds generators wherever an environment holds them: as its
+attributes, in lists and dictionaries, or in other objects that it holds. `remove` puts the originals back.
 """
 
 from __future__ import annotations

@@ -1,24 +1,14 @@
 """An environment that can be put back to where it was, and run one step at a time.
 
-Three rules say what a step means to a model, which never ends.
-
 - An end (`terminated`) leads to the start: the next state is drawn as `reset` draws it.
-- A truncation is no event of the model: the flag is ignored, and TimeLimit is left out.
-- Both flags at once may mean either, and some environments set both when their time is up. The caller is told so,
-  unless `ends` decides.
-
-A step is run as it is, or from a snapshot once for each result of its random draws (`forks`). What the environment
-raises is reported with the place where it happened.
+- Truncations are ignored, and TimeLimit is left out, as are OrderEnforcing and PassiveEnvChecker.
+- Both flags at once may mean either: `ends` decides.
 
 **Snapshots.** The state of an environment and its wrappers is in their attributes. A snapshot keeps those of each, and
-restoring it puts copies of them in place: not a copy of the environment, since many copy themselves by being made anew
-(Gymnasium's EzPickle), which loses their state. Attributes that never change in place are shared, not copied, such as
-tables and maps that take long to copy. Which those are is found by a trial walk, and checked again and again
-(`changed`). What cannot be copied (windows, fonts) is shared too. An environment whose state is in such an object, or
-outside of its attributes, cannot be put back; the checks in `search` find that out.
-
-Wrappers that only count or check are left out meanwhile: TimeLimit, so that no step is truncated by it, OrderEnforcing
-and PassiveEnvChecker. In the end everything is as it was found, the generators included.
+restoring it puts copies of them in place: the environment itself is not copied, since many copies lose their state
+(Gymnasium's EzPickle). Attributes that never change in place are shared; a trial walk finds them, and `changed` checks
+them again and again. What cannot be copied (windows, fonts) is shared too; the checks in `search` find environments
+whose state is in such an object, or outside of their attributes. `release` restores everything.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Rewards of an environment as outcomes in [0, 1], and back.
 
-Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k): an affine map, so
-g(outcomes) may as well be stated in the environment's own units: `Scaling.in_units`.
-
-The ranges are those that the environment declares in its `reward_space`, or those that are given; they are never
-guessed. Only where an environment declares nothing, as those with a scalar reward, and everything that can happen is
-known, they are the least and the largest of all rewards.
+Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k). The ranges are declared
+in the environment's `reward_space`, or given. Only where neither is so and everything that can happen is known, they
+are the least and the largest of all rewards.
 """
 
 from __future__ import annotations
@@ -55,7 +52,7 @@ class Scaling:
     high: tuple[float, ...]
 
     def outcomes(self, reward: Sequence[float], ended: bool) -> list[float]:
-        """The outcomes of a step.
+        """The outcomes of a step; a reward outside of its range is an `AdapterError`.
 
         Parameters
         ----------
@@ -63,11 +60,6 @@ class Scaling:
             All components of the reward.
         ended : bool
             Whether the episode ended.
-
-        Raises
-        ------
-        AdapterError
-            When a reward is outside of its range.
         """
         found = []
         for name, k, low, high in zip(self.names, self.rewards, self.low, self.high, strict=True):
@@ -80,7 +72,7 @@ class Scaling:
         return found
 
     def original(self, outcomes: ArrayLike) -> NDArray[np.float64]:
-        """Averages of outcomes in the environment's own units: the average reward of a step.
+        """Averages of outcomes in the environment's own units: the average reward per step.
 
         Parameters
         ----------
@@ -91,17 +83,12 @@ class Scaling:
         return np.asarray(low + (high - low) * np.asarray(outcomes, np.float64))
 
     def returns(self, outcomes: ArrayLike) -> NDArray[np.float64]:
-        """The mean return of an episode, E[return] = average reward of a step / share of the steps that end one.
+        """The mean return of an episode, E[return] = average reward per step / share of the steps that end one.
 
         Parameters
         ----------
         outcomes : array_like
             Long-run averages, of which "episode ended" is one.
-
-        Raises
-        ------
-        AdapterError
-            When there is no such outcome.
         """
         if -1 not in self.rewards:
             raise AdapterError(f'there is no outcome "{ENDED}"; ask for it: episodes=True')

@@ -1,19 +1,16 @@
-"""The exact law of a finite environment, by breadth-first search over its states, and checks of what was found.
+"""The exact model of a finite environment, by breadth-first search over its states, and checks of the result.
 
-**Search.** From each state that was found, each action is tried from a snapshot of the environment, once for each
-result of its random draws (`runner`); each new observation is a new state. Starts that look alike are compared at once,
-since they often hide something, such as a card.
+**Search.** From each state, each action is tried from a snapshot of the environment, once for each result of its random
+draws (`runner`); each new observation is a new state. Starts that look alike are compared at once, since they often
+hide something, such as a card.
 
 **Checks.** The search assumes that an observation is the whole state, and a snapshot the whole environment. One walk is
-taken without snapshots, with random generators of its own: every step must have a positive probability, and come as
-often as that says. Another goes from snapshot to snapshot, and compares the whole law of every action it takes with the
-one that was found, at whatever hidden state it has come to.
+taken without snapshots and with ordinary random generators: every step must have a positive probability, and come as
+often as that says. Another goes from snapshot to snapshot, and compares all probabilities of every action it takes.
 
-How often is often enough: of n draws of an event with probability p, c come with a probability of at most
-exp(-n kl(c/n, p)) on either side (Chernoff), kl the relative entropy of two coins. Over all n up to the length of the
-walk, and all events, a law that is true is rejected with a probability below `_FALSE_ALARM`.
-
-Both flags at once, where the law that was found goes on, are taken for a time limit: the walk begins again.
+Of n draws of an event with probability p, c come with a probability of at most exp(-n kl(c/n, p)) on either side
+(Chernoff), kl the relative entropy of two coins. Over all n up to the length of the walk, and all events, a true law is
+rejected with a probability below `_FALSE_ALARM`.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
 """Studies: agents x problems x seeds, from one file, safe to interrupt.
 
-| file | what |
-|---|---|
-| `spec` | a study, as TOML or from objects |
-| `vocabulary` | the names in it, and what they make |
-| `plan` | a study worked out: runs, and their ids |
-| `worker` | one run, or one offline program |
-| `pools`, `runner`, `display` | who does which run, and how far it is |
-| `record`, `store` | one result file; the folder of all |
-| `reader`, `results` | what is read back |
-| `export` | the same for other programs |
+`spec` is a study, from TOML or objects, with the names of `vocabulary`; `plan` its runs, with their ids. `worker` does
+one run, `pools`, `runner` and `display` distribute them. `record` is one result file, `store` the folder of all;
+`reader`, `results` and `export` read them back.
 """
 
 from equipoise.studies.export import export_results, to_pandas

@@ -1,4 +1,4 @@
-"""What a study looks like while it runs: a live table on a terminal, a line now and then elsewhere."""
+"""The display of a running study: a live table on a terminal, a line from time to time elsewhere."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""The results of a study for other programs: one column an outcome, as CSV, Parquet, JSON lines, or for pandas.
+"""The results of a study for other programs: one column per outcome, as CSV, Parquet, JSON lines, or for pandas.
 
-The table of `load_results` has a list in each cell of its column `outcomes`, which CSV cannot hold. In the flat one
-the list is spread over columns: named by the labels of the outcomes if the problem has them, else ``outcome_0``,
-``outcome_1`` and so on. Problems that differ in their outcomes have columns of their own, which are null in the rows of
-the others. A label that is the name of another column, such as ``value``, has ``outcome_`` before it. Violations of
-constraints are spread alike, as ``violation of`` and the name of the constraint. In CSV a text that a spreadsheet would
-take for a formula has an apostrophe before it (`_files.escape_formulas`).
+The list in the column `outcomes` is spread over columns named by the labels of the outcomes, else ``outcome_0``,
+``outcome_1`` and so on; a label that is another column's name has ``outcome_`` before it. Violations become ``violation
+of`` and the constraint's name. Outcomes that a problem does not have are null. CSV escapes formulas
+(`_files.escape_formulas`).
 """
 
 from __future__ import annotations
@@ -76,26 +74,14 @@ ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {".csv": _csv, ".pa
 
 
 def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
-    """Write the flat table of a study to a file, atomically.
+    """Write the flat table of a study to a file, atomically; return its path.
 
     Parameters
     ----------
     results : Results
-        Of a study, whole or in part: what `open_results` returns.
+        Of a study, complete or not: what `open_results` returns.
     path : str or PathLike
-        Its ending says what it becomes: .csv, .parquet or .jsonl (a JSON object a line).
-
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Raises
-    ------
-    ParameterError
-        For another ending.
-    FileError
-        When the file cannot be written; whatever was at `path` is then still there.
+        Its ending decides the format: .csv, .parquet or .jsonl (one JSON object per line).
 
     Examples
     --------
@@ -121,24 +107,12 @@ def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
 
 
 def to_pandas(frame: polars.DataFrame) -> Any:
-    """A table of results for pandas; it needs pandas and nothing else.
-
-    The method `to_pandas` of polars' own frames does the same and needs pyarrow too.
+    """Convert a table of results to a pandas.DataFrame; unlike polars' own `to_pandas` it does not need pyarrow.
 
     Parameters
     ----------
     frame : polars.DataFrame
         From `load_results`, flat or not; null becomes NaN.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the same columns.
-
-    Raises
-    ------
-    StudyError
-        When pandas is not installed.
 
     Examples
     --------

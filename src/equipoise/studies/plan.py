@@ -1,14 +1,11 @@
 """A study, worked out: every problem made, every agent tried on it, every run with its id.
 
-A run's id is a hash of what determines its results: the world (its arrays, however it was described), the reward, the
-agent with all its defaults, the number of steps, the checkpoints, the seed, the version of this package, and the source
-of every part that is not of this package. Names are no part of it. So more seeds, another agent or a new name leave
-what is done alone, and after an edit of a user-written agent its runs are done again, from their beginning.
+A run's id is a hash of all that determines its results: the arrays of the model, the reward, the agent with all its
+defaults, the steps, the checkpoints, the seed, the version of this package, and the source of every user-written part.
+Names are not part of it, so more seeds, another agent or a new name leave finished runs alone.
 
-The explicit bound on an agent's regret, which a report draws next to what was measured, is `theory.bounds.regret` at
-every checkpoint. It needs the diameter of the world, which takes long to compute for a large one: above `MOST_STATES`
-states the bound is known to exist, and that is all. A model keeps its diameter, so it is computed once per problem at
-most, and only if some agent there has a bound.
+The explicit bound on an agent's regret is `theory.bounds.regret` at every checkpoint. It needs the diameter of the
+model, which is not computed above `MOST_STATES` states.
 """
 
 from __future__ import annotations
@@ -119,14 +116,14 @@ class OptimumTask:
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study asks for.
+    """The problems, agents and runs of a study, made.
 
     Attributes
     ----------
     study : Study
         What was planned.
     problems : tuple of PlannedProblem
-        Each with its world and reward, made.
+        Each with its model and reward.
     agents : dict
         (problem, agent) by name to the agent, ready to be made.
     optima : tuple of OptimumTask
@@ -152,27 +149,17 @@ class Plan:
 
 
 def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -> Plan:
-    """Make every part of a study once, so that whatever is wrong with it is said before anything runs.
+    """Make every part of a study once, so that a `StudyError` reports what is wrong with it before anything runs.
 
     Parameters
     ----------
     study : Study
         What is wanted.
     origin : Path, optional
-        The file that it was read from: errors name it, and the paths of worlds in files start from its folder.
+        The file that it was read from: errors name it, and the paths of models in files start from its folder.
     ready : bool
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent of this package
-        takes a step in each world, which compiles its kernels. Results can be read without.
-
-    Returns
-    -------
-    Plan
-        Every run, with its id.
-
-    Raises
-    ------
-    StudyError
-        When a part cannot be made, or an agent does not fit a problem; it says where it stands.
+        takes a step in each model, which compiles its kernels. To read results this is not needed.
 
     Examples
     --------

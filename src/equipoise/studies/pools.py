@@ -1,13 +1,11 @@
 """Where the work is done: processes of this machine, or a Dask cluster; both are executors of `concurrent.futures`.
 
-A process that dies breaks the whole pool of the standard library, so a `LocalPool` can be opened anew. A Dask scheduler
+A process that dies breaks the whole pool of the standard library, so a `LocalPool` can be reopened. A Dask scheduler
 gives the work of a dead worker to another by itself.
 
-Several programs may work in one folder: each run is claimed by one of them. A claim is a lock on one byte of the file
-``.claims``, at an offset made from the run's id (POSIX record locks, as `fcntl.lockf` gives them). The system frees it
-when the process ends, however that comes about, so nothing has to be cleaned up after `kill -9`. On a system without
-such locks every claim succeeds: work may then be done twice, and no harm comes of that, because results are written
-whole and are the same.
+Several programs may work in one folder: each run is claimed by one of them, with a POSIX record lock on one byte of the
+file ``.claims``, at an offset made from the run's id. The system frees it when the process ends. Without such locks
+every claim succeeds: work may then be done twice, with the same results.
 """
 
 from __future__ import annotations

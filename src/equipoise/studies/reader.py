@@ -1,8 +1,4 @@
-"""Read the results of a study: `load_results` and `load_laws` for a table, `open_results` for all that a report needs.
-
-The manifest in the folder says which runs there should be; files of other runs (of an agent since changed, say) are
-left alone. A file that is damaged is not read, and named.
-"""
+"""Read the results of a study by the manifest in its folder; files of other runs are ignored, damaged ones reported."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polars.DataFrame:
-    """The results of a study as one tidy table: a row a run and checkpoint.
+    """Load the results of a study as one tidy table: one row per run and checkpoint.
 
     Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, certified, episodes, gradient, visits,
     both, restart, sweeps, steps, seconds, and violations if a problem has constraints; see `equipoise.studies.results`.
@@ -31,31 +27,15 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
     flat : bool
-        Whether each outcome has a column of its own, in the place of the list in `outcomes`: named by its label if the
-        problem has labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see
-        `equipoise.studies.export`.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns that are listed above.
-
-    See Also
-    --------
-    equipoise.studies.open_results : All that a report needs.
-    equipoise.studies.export_results : The same table as a file.
+        Whether each outcome has its own column instead of the list in `outcomes`: named by its label if the problem has
+        labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see `equipoise.studies.export`.
 
     Examples
     --------
     >>> import tempfile
     >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
-    >>> study = Study(
-    ...     name="tiny",
-    ...     steps=100,
-    ...     seeds=2,
-    ...     problems=[Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})],
-    ...     agents=[AgentSpec(kind="RoundRobin")],
-    ... )
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     progress = run_study(study, folder, jobs=1)
     ...     frame = load_results(folder)
@@ -70,20 +50,15 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
 
 
 def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
-    """What agents that were told mechanics have learnt of the laws, beside the truth: a row a run and value of a law.
+    """Load what agents with known dynamics have learnt of the unknown distributions: one row per run and value.
 
-    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.results`. A
-    study without mechanics, or in which all agents are told the table alone, gives a table without rows.
+    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.results`.
+    Without such agents the table has no rows.
 
     Parameters
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns that are listed above.
 
     Examples
     --------
@@ -123,16 +98,6 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``.
-
-    Returns
-    -------
-    Results
-        What is there so far, of runs that are done.
-
-    Raises
-    ------
-    FileError
-        When the folder holds no study.
 
     Examples
     --------

@@ -1,13 +1,10 @@
-"""The result of one run as a Parquet file: a typed table with one row a checkpoint, and what it is within its metadata.
+"""The result of one run as a Parquet file: a typed table with one row per checkpoint, described in its metadata.
 
 The metadata holds under ``equipoise`` a JSON text: id, specification in TOML, versions, seed, steps, seconds, how often
-it was resumed.
+it was resumed. An episode counts as begun by time t if it started by then, and as ended if the next one did.
 
 All files of a study's folder, Parquet and JSON, have a seal: under ``equipoise-seal`` the SHA-256 of the file's own
-bytes, with zeros in its place. It is checked before anything else is, since a reader of Parquet may end the process
-over a damaged file. A file whose seal is not right is never read.
-
-An episode counts as begun by time t if it started by then, and as ended if the next one did.
+bytes, with zeros in its place. It is checked first, since a reader of Parquet may end the process over a damaged file.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Run a study: what is not done yet goes to the workers, and what comes back is kept.
 
-    for every task without a good result:   claim it, submit it, keep its answer
-
-Tasks that another program has claimed are looked at again until they are done there, or given up. A run that fails is
-recorded, and the others go on. When a worker dies, what was running is done again; a run during which workers died
-three times is a failed one, and the third time it runs alone, so that no other is blamed. A run that takes longer than
-the study allows is a failed one too: all workers are ended, and the other runs continue from where they were saved.
+Tasks that another program has claimed are checked again until they are done there, or given up. A run that fails is
+recorded, and the others continue. When a worker dies, its runs are repeated; a run during which workers died three
+times has failed, and the third time it runs alone. When a run exceeds the study's time limit, all workers are ended: it
+has failed, and the other runs continue from where they were saved.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ EVERY: Final = 10.0
 @final
 @dataclass(eq=False)
 class Progress:
-    """How far a study is; what a display shows.
+    """The progress of a study, for a display.
 
     Attributes
     ----------
@@ -53,11 +51,9 @@ class Progress:
         Runs that were done already, and that were done since.
     failures : list of Failure
         Runs that ended in an error.
-    unsolved : list of str
-        Problems without a certified optimum, each with the reason.
-    repeated : list of str
-        What is done again, each with the reason: files that could not be read, and the runs of user-written modules
-        whose source has changed.
+    unsolved, repeated : list of str
+        With the reasons: problems without a certified optimum; and what is done again, such as files that could not be
+        read, and the runs of user-written modules whose source has changed.
     running : dict
         The runs under way, by their ids.
     solving, elsewhere : int
@@ -120,7 +116,10 @@ def run_study(
     origin: Path | None = None,
     show: Show | None = None,
 ) -> Progress:
-    """Run all of a study that has not been run yet.
+    """Run all of a study that has not been run yet; return its `Progress`, with the failures if there were any.
+
+    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
+    If a `StudyError` reports that something is wrong with the study, nothing has been run.
 
     Parameters
     ----------
@@ -129,38 +128,18 @@ def run_study(
     out : str or PathLike
         The folder for the results; made if need be. What is in it of this study is not run again.
     jobs : int, optional
-        Processes; None: one a core.
+        Processes; None: one per core.
     cluster : str, optional
         The address of a Dask scheduler, instead of processes of this machine.
     every : float
-        Seconds after which a run in progress is saved, and saved again.
+        Seconds between two saves of a run in progress.
     origin : Path, optional
-        The file that the study was read from: errors name it, and the paths of worlds start from its folder.
+        The file that the study was read from: errors name it, and the paths of models start from its folder.
     show : function, optional
         Called a few times a second with the progress.
 
-    Returns
-    -------
-    Progress
-        With the failures, if there were any.
-
-    Raises
-    ------
-    StudyError
-        When something is wrong with the study; nothing has then been run.
-    FileError
-        When results cannot be written; those that were are whole.
-
-    See Also
-    --------
-    equipoise.studies.make_plan : What it would run.
-    equipoise.load_results : The results as a table.
-    equipoise.reports.write_report : The results as a page.
-
     Examples
     --------
-    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
-
     >>> import tempfile
     >>> from equipoise.studies import AgentSpec, Problem, Study, open_results
     >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})

@@ -3,7 +3,7 @@
     name = "quick"
     steps = 100_000
     seeds = 10                      # 0 to 9; or a list
-    checkpoints = 10                # a decade; or a list of times
+    checkpoints = 10                # per decade; or a list of times
     certified_within = 0.05         # the regret to be certified; 0.01 if left out
     time_limit = 3600               # seconds after which a run is ended; none if left out
 
@@ -13,17 +13,12 @@
     reward = { kind = "Quadratic", target = [0.3, 0.3, 0.4] }
 
     [[agents]]
-    name = "TOC-UCRL2"
-    kind = "TocUCRL2"
-
-    [[agents]]
     name = "Q = infinity"
     kind = "TocUCRL2"
     threshold = inf
 
-The plan is the product of the two lists (see `plan`); an agent with ``problems = ["star"]`` meets these alone. The
-words are those of `vocabulary`. In Python the same study is built from objects: a `Model` or a table for a world, a
-`Reward` or a table for a reward, an `Oracle` or a table for an oracle. `Study.toml` writes it.
+The plan is the product of the two lists; an agent with ``problems = ["star"]`` meets these alone. The names are those
+of `vocabulary`. In Python the same study is built from objects or tables, and `Study.toml` writes it.
 """
 
 from __future__ import annotations
@@ -336,26 +331,14 @@ class Study(_Part):
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study from a TOML file.
+    """Read a study from a TOML file, and check it as far as possible without making its parts.
+
+    A `StudyError` has one line for each mistake: file, field, value, and what would be accepted.
 
     Parameters
     ----------
     path : str or PathLike
         The file.
-
-    Returns
-    -------
-    Study
-        Checked as far as a file can be without making its parts.
-
-    Raises
-    ------
-    StudyError
-        With one line for each thing that is wrong: file, field, value, and what would be accepted.
-
-    See Also
-    --------
-    equipoise.studies.Study : The same from objects.
 
     Examples
     --------

@@ -1,19 +1,15 @@
 """The folder of a study.
 
     study.toml           the study as it was last run, with paths within this folder
-    plan.json            its problems, agents and runs, with their ids
-    worlds/ID.npz        worlds that were given as objects or files
+    plan.json            its problems, agents and runs, with their ids: the manifest by which results are read
+    worlds/ID.npz        models that were given as objects or files
     optima/ID.json       the offline optimum of each problem
     runs/ID.parquet      the result of each run
     failed/ID.json       the error of each run that failed
     partial/ID.*         how far a run is: that it has begun, and of a long one its agent, its records, a sign of life
     .claims              see `pools`
 
-Everything is written whole or not at all, and nothing is ever changed but by writing it again.
-
-The manifest ``plan.json`` says what the folder should hold: problems, agents and runs, with their ids. Results are read
-by it, not by making the plan again: so they can be read without the worlds, and whatever has become of the files that
-the study was made of.
+Every file is written whole or not at all, and never changed in place.
 """
 
 from __future__ import annotations

@@ -4,26 +4,22 @@ A component is written as its name, or as a table of its name and parameters:
 
     world = "star"
     world = { kind = "star", branches = 3, diameter = 4 }
+    world = { mechanics = "inventory", capacity = 20, laws = { demand = [0.5, 0.3, 0.2, 0.0] } }
     oracle = { kind = "my_package.oracles:Mine", rate = 0.5 }
 
-The names are those of the package (`agents.vocabulary`) and the parameters those of the function or class of that name.
-A world may be a system whose mechanics are known, with other laws than its usual ones if that is wanted:
+The names are those of `agents.vocabulary`, the parameters those of the function or class of that name. Agents are told
+the mechanics of a system, unless they say ``told = "table"``. The module of a user-written part must have been allowed
+(`equipoise.allow`, or ``--with``). What a problem or a run decides may be left out, and is filled in (`Context`):
 
-    world = { mechanics = "inventory", capacity = 20, laws = { demand = [0.5, 0.3, 0.2, 0.0] } }
-
-Agents are then told the mechanics, unless they say ``told = "table"``. A part written elsewhere is
-"package.module:Name"; its module must have been allowed (`equipoise.allow`, or ``--with`` on the command line). What a
-problem or a run decides may be left out, and is filled in (`Context`):
-
-    n_outcomes, n_states (of `Entropy`)   the number of outcomes of the world
+    n_outcomes, n_states (of `Entropy`)   the number of outcomes of the model
     outcomes (of `at_least`, `at_most`)   their labels
     horizon                               the steps of the study
-    model (of `Known`)                    the problem's world
+    model (of `Known`)                    the problem's model
     budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
     seed (of an agent or a confidence)    the run's
 
-The policy of a `StationaryAgent` is a list of numbers, a probability for each pair, or what an offline program says of
-the problem's world; without a reward of its own it is for the problem's:
+The policy of a `StationaryAgent` is a list with a probability for each pair, or what an offline program computes;
+without a reward of its own it is for the problem's:
 
     policy = { kind = "best_stationary", epsilon = 0.03 }              # mixing into the optimum, at that rate
     policy = { kind = "solve", reward = { kind = "Linear", weights = [1, 0] } }   # the best for another reward

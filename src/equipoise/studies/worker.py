@@ -1,10 +1,9 @@
 """What a worker does: one run, or one offline program. Nothing here knows what started it, or where.
 
-A run takes its steps a stretch at a time (`simulation.stretches`). Between two of them, if there is a folder for it, it
-leaves a sign of life twice a second, and every `every` seconds all that is needed to go on: its agent, in one of two
-files in turn, and then its records, which name that file with its checksum. The records are what counts: until they are
-there, whole, those before them and the agent that they name are untouched. So a run that is killed at any moment and
-started again ends with the same numbers as one that never stopped.
+A run takes its steps in stretches (`simulation.stretches`). Between two of them, if there is a folder for it, it leaves
+a sign of life twice a second, and every `every` seconds all that is needed to resume: its agent, in one of two files in
+turn, and then its records, which name that file with its checksum. Until the new records are complete, the old ones and
+their agent are untouched, so a run that is killed at any moment and resumed ends with the same numbers.
 """
 
 from __future__ import annotations

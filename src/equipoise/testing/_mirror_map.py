@@ -1,7 +1,6 @@
-"""Whether the F of a mirror map is what the theorems need of it, and its step the argmax that it claims.
+"""Checks that the F of a mirror map is what the theorems need, and that its step is the argmax that it claims.
 
-What is tried: minus supergradients of the reward, the thetas of paths, and mixtures of both, which all lie in the
-domain of F as that is convex. For any two of them, with |.| the dual norm,
+For any two thetas in the domain of F (minus supergradients, thetas of paths, and mixtures), with |.| the dual norm,
 
     F at the middle  <=  the mean of F at both ends  -  |one - other|^2 / 8,
 

@@ -1,18 +1,6 @@
-"""What every agent must keep to, as clauses that can be run on one of your own.
+"""The contract of agents: results that can be repeated, in a second process, after a save, or stepped by hand.
 
-    from equipoise.testing import check_agent
-
-    model = eq.models.star()
-    check_agent(MyAgent(model.space, reward), model)
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", AGENT_CLAUSES.values(), ids=AGENT_CLAUSES)
-    def test_contract(clause):
-        clause(MyAgent(model.space, reward), model)
-
-An agent that breaks a clause gives results that cannot be repeated: another trajectory in a second process, after a
-save, or when it is stepped by hand. The agent given is left alone; new ones are made of its arguments.
+The agent given is left alone; new ones are made of its arguments.
 """
 
 from __future__ import annotations
@@ -48,19 +36,14 @@ class _Step(NamedTuple):
 
 
 def check_agent(agent: Agent, model: Model) -> None:
-    """Hold an agent to its contract, clause by clause.
+    """Check that an agent keeps its contract; a `ContractError` names the clause and what went wrong.
 
     Parameters
     ----------
     agent : Agent
         The one to check, at any time; it is not changed.
     model : Model
-        A communicating world for it.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause and what went wrong.
+        A communicating model for it.
 
     Examples
     --------

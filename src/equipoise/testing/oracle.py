@@ -1,20 +1,6 @@
-r"""What every oracle must keep to, as clauses that can be run on one of your own.
+"""The contract of oracles: clauses follow the compiled step on random and on adversarial sequences of outcomes.
 
-    from equipoise.testing import check_oracle
-
-    check_oracle(MyOracle(), reward)
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", ORACLE_CLAUSES.values(), ids=ORACLE_CLAUSES)
-    def test_contract(clause):
-        clause(MyOracle(), reward)
-
-A compiled step checks nothing, so what a clause finds here would otherwise be a crash, results that cannot be repeated,
-or a bound in a report that does not hold. Clauses follow the oracle on sequences of outcomes, random ones and some that
-are chosen against it: they find slips, and prove nothing.
-
-What a declared regret term says of a path. The theorems use of an oracle that for every w in the box, with certainty,
+**Regret term.** The theorems use of an oracle that for every w in the box, with certainty,
 
     g(w) - g(average of V_1 .. V_T) <= term(T) + (1/T) sum over t <= T of (-theta_t).(w - V_t).
 
@@ -65,7 +51,7 @@ _THRESHOLDS: Final = (0.03, 0.3, 3.0, 30.0)  # Q, in multiples of L
 
 
 def check_oracle(oracle: Oracle, reward: Reward) -> None:
-    """Hold an oracle to its contract, clause by clause.
+    """Check that an oracle keeps its contract; a `ContractError` names the clause, what was given and the numbers.
 
     Parameters
     ----------
@@ -73,11 +59,6 @@ def check_oracle(oracle: Oracle, reward: Reward) -> None:
         The one to check.
     reward : Reward
         One that it is for.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, what was given and the numbers.
 
     Examples
     --------

@@ -1,18 +1,7 @@
-"""What every planner must keep to, as clauses that can be run on one of your own.
+"""The contract of planners.
 
-    from equipoise.testing import check_planner
-
-    check_planner(MyPlanner())
-
-or, with pytest, one test per clause:
-
-    @pytest.mark.parametrize("clause", PLANNER_CLAUSES.values(), ids=PLANNER_CLAUSES)
-    def test_contract(clause):
-        clause(MyPlanner())
-
-The regions are known models, and those of agents after few and after many steps, in small worlds. The certificate of
-each plan is verified by a second, dense evaluation of the maximum over a region, in this file, that shares no code
-with the planner of the package.
+The regions are known models, and those of agents after few and after many steps, in small models. The certificate of
+each plan is verified by a second, dense evaluation of the maximum over a region, which shares no code with the planner.
 """
 
 from __future__ import annotations
@@ -55,17 +44,12 @@ class _Case(NamedTuple):
 
 
 def check_planner(planner: PlanningOracle) -> None:
-    """Hold a planner to its contract, clause by clause.
+    """Check that a planner keeps its contract; a `ContractError` names the clause, region, state and numbers.
 
     Parameters
     ----------
     planner : PlanningOracle
         The one to check.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, the region, the state and the numbers.
 
     Examples
     --------

@@ -1,18 +1,6 @@
-"""What every reward must keep to, as clauses that can be run on one of your own.
+"""The contract of rewards, tried at random points of the box and at its faces and vertices.
 
-    from equipoise.testing import check_reward
-
-    check_reward(MyReward())
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", REWARD_CLAUSES.values(), ids=REWARD_CLAUSES)
-    def test_contract(clause):
-        clause(MyReward())
-
-Kernels check nothing, so what a clause finds here would otherwise be a crash, an agent that chases the wrong goal, or a
-bound that does not hold. Clauses look at random points of the box and at its faces and vertices: they find slips, and
-prove nothing. A reward that changes with time is looked at through ``at(t)``, at several t.
+A reward that changes with time is checked through ``at(t)``, at several t.
 """
 
 from __future__ import annotations
@@ -43,23 +31,16 @@ class Sampling(NamedTuple):
 
 
 def check_reward(reward: Reward, samples: int = 200, seed: int = 0, slack: float = audit.SLACK) -> None:
-    """Hold a reward to its contract, clause by clause.
+    """Check that a reward keeps its contract; a `ContractError` names the clause, the point and the numbers.
 
     Parameters
     ----------
     reward : Reward
         The one to check.
-    samples : int
-        How many points of the box are looked at.
-    seed : int
-        Where they come from.
+    samples, seed : int
+        How many points of the box are tried, and the seed of the random ones.
     slack : float
-        What rounding may cost, relative to the size of the numbers compared.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, the point and the numbers.
+        The allowance for rounding, relative to the size of the numbers compared.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""Curves over t, with bands, guides, bounds and rules, and the axes that they stand on.
+"""Curves over t with bands, guides and bounds, and their axes.
 
-A chart is made from aggregates and a theme; its size is given when it is drawn. Field names and expressions are fixed
-here: names of agents and problems occur only as data. Decades of t are labelled 1k, 10k, 100k, small numbers as powers
-of ten. Vega's own log ticks crowd a narrow chart and are missing on a short range, so ticks are chosen from the range.
+Names of agents and problems occur only as data. Vega's own log ticks crowd a narrow chart and are missing on a short
+range, so the ticks are chosen here: decades of t as 1k, 10k, 100k, small numbers as powers of ten.
 """
 
 from __future__ import annotations

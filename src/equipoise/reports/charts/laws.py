@@ -1,4 +1,4 @@
-"""A law that was learnt, against the truth: values side by side, each with the agents' estimates and intervals."""
+"""A learnt distribution against the true one: estimates and intervals of each value, side by side."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""A chart as Vega-Lite, with the configuration of its theme and a size; several in one figure; and files of them.
+"""A chart as Vega-Lite with the configuration of its theme and a size; several charts in one figure; and files of them.
 
-On a page a chart is as wide as its place. In a file its plot has a size of its own, unless the theme has a width or a
-height: then the whole figure has it, with axes, legend and padding.
-
-Panels stand side by side, three in a row where there is room. Vega-Lite gives a size to panels, not to what is composed
-of them. So when the whole figure is to have a width or a height, it is drawn, and what the panels have too much or too
-little is shared out among them. A panel is never smaller than `_MIN_PANEL`: where that leaves no room for all, the
-figure is larger.
+On a page a chart is as wide as its place. In a file its plot has its own size, unless the theme gives the whole figure
+a width or a height. Vega-Lite sizes panels, not what is composed of them: such a figure is drawn, and the difference
+from the size that is wanted is divided among the panels, until it is less than a pixel per panel or after
+`_CORRECTIONS` rounds. A panel is never smaller than `_MIN_PANEL`.
 """
 
 from __future__ import annotations

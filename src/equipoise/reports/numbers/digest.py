@@ -1,22 +1,14 @@
-"""From all rows of a study to the few numbers that a page shows: means over seeds with intervals, problem by problem.
+"""From all rows of a study to the numbers that a page shows: means over seeds with intervals, problem by problem.
 
-Only these aggregates reach the page, so its size depends on the number of agents and checkpoints and not on the
-number of runs.
+**Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the value
+where there is no optimum.
 
-**Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the
-value where there is no optimum: between two agents on one seed the two differ by a constant, so they order and test
-alike.
+**Constraints.** Regret leaves violations out and may then be negative. So with constraints agents are compared by the
+*priced* measure: the regret plus each violation times its price, or the value minus them.
 
-**Constraints.** Regret leaves violations out, and an agent that violates a constraint may well have a negative one. So
-where there are constraints agents are compared by what is *priced*: the regret plus each violation times its price, or
-the value less them. With a price above the multiplier it is never negative in the long run, and vanishes only if both
-do.
-
-**Certificates.** The certified regret is the least bound on the optimum that the plans of a run have proven, less what
-the run achieved. It needs no optimum. Agents are compared by the time from which it stays within the amount that the
-study asks for, up to the end of the run. The first time that it is within the amount would say little: after a few
-lucky steps what was achieved is near the bound, and falls again. A run that is not within the amount at the end counts
-as one that takes indefinitely.
+**Certificates.** The certified regret is the least proven bound on the optimum minus what the run achieved. Agents are
+compared by the time from which it stays within the requested amount until the end of the run; a run that is not within
+it at the end counts as infinite.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""What agents that were told mechanics have learnt of the laws, beside the truth: of one run each, and over all runs.
+"""What agents with known dynamics have learnt of the unknown distributions ("laws"), compared with the truth.
 
-The estimates and intervals shown are those of one seed: an interval is a statement about a run, and a mean of intervals
-is none. It is the first seed that all these agents have run, or the first there is. Over all seeds it is counted in how
-many runs every interval holds the truth.
-
-Of many laws those are shown that were seen least, by the agent that saw them least: least is known of them. Laws that
-never come into play in the world have no truth, and stand back. Of many values of a law those are shown whose intervals
-are widest.
+The estimates and intervals shown are those of one seed, the first that all these agents have run. Over all seeds it is
+counted in how many runs every interval contains the truth. Of many laws those with the fewest visits are shown, of many
+values those with the widest intervals; laws that never come into play have no true value, and come last.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables and figures of a report as files, with the numbers that are on the page.
 
-Tables are CSV, LaTeX (a ``tabular`` with the rules of booktabs, for a float with a caption of its own) or Markdown.
-Figures are SVG, PNG or PDF, for paper or for a screen, in any size and font. All files of a folder are made before the
-first is written.
+Tables are CSV, LaTeX (a ``tabular`` with the rules of booktabs) or Markdown; figures are SVG, PNG or PDF. All files of
+a folder are made before the first is written.
 """
 
 from __future__ import annotations
@@ -99,37 +98,23 @@ _TABLE_FORMATS: Final[dict[str, tuple[str, Callable[[Table], str]]]] = {
 def write_tables(
     results: Study, folder: str | os.PathLike[str], format: str = "csv", sections: Sequence[SectionMaker | Section] = ()
 ) -> list[Path]:
-    """Write every table of a report into a folder, which is made if it is not there.
+    """Write every table of a report into a folder, which is made if it is missing; return the paths in their order.
+
+    If a section of your own fails, nothing is written.
 
     Parameters
     ----------
     results : Results, str or PathLike
         Of a study, complete or not; or the folder of one.
     folder : str or PathLike
-        Where to.
+        The folder to write to; files are named after section and table, e.g. ``star-final.csv``.
     format : "csv", "latex" or "markdown"
         Of the files. LaTeX needs the package booktabs.
     sections : sequence of callable or Section
         Sections of your own, whose tables are written too.
 
-    Returns
-    -------
-    list of Path
-        The files, named after section and table, e.g. ``star-final.csv``; in the order of the report.
-
-    Raises
-    ------
-    ParameterError
-        For another format.
-    ReportError
-        When a section of your own raises an error or is none; nothing is written then.
-    FileError
-        When a file cannot be written.
-
     Examples
     --------
-    A study without results yet, and a section with a table in it:
-
     >>> import tempfile
     >>> from equipoise.reports import Column, Section, Table
     >>> import polars
@@ -166,49 +151,32 @@ def write_figures(
     font_size: int | None = None,
     sections: Sequence[SectionMaker | Section] = (),
 ) -> list[Path]:
-    """Write every figure of a report into a folder, which is made if it is not there.
+    """Write every figure of a report into a folder, which is made if it is missing; return the paths in their order.
+
+    If a section of your own fails, a figure cannot be drawn, or its plot does not fit into the size, nothing is
+    written.
 
     Parameters
     ----------
     results : Results, str or PathLike
         Of a study, complete or not; or the folder of one.
     folder : str or PathLike
-        Where to.
+        The folder to write to; files are named after section and figure, e.g. ``star-regret.svg``.
     format : "svg", "png" or "pdf"
         Of the files.
     style : "print" or "screen"
-        On white paper; or on slides and pages, with larger letters and no ground.
+        On white paper; or on slides and pages, with larger letters and a transparent background.
     width, height : int, optional
-        Of a whole figure with its axes and legend, in pixels of 1/72 inch; a PNG has three for each. By default a
-        figure is as large as what is in it asks for.
+        Of a whole figure with its axes and legend, in pixels of 1/72 inch (a PNG has three for each); None: as needed.
     font : str, optional
-        The name of a font, such as "Times New Roman", or several in the order of preference, as CSS has them: the first
-        that is installed is taken. An SVG names them all, and whatever shows it chooses.
+        The name of a font, or several in the order of preference, as in CSS. PNG and PDF need one that is installed.
     font_size : int, optional
         Of names and titles, in pixels; numbers along an axis are one smaller.
     sections : sequence of callable or Section
         Sections of your own, whose figures are written too.
 
-    Returns
-    -------
-    list of Path
-        The files, named after section and figure, e.g. ``star-regret.svg``; in the order of the report.
-
-    Raises
-    ------
-    ParameterError
-        For another format or style, a size out of range, or a font without a name; and for PNG and PDF if none of the
-        fonts is installed, since all letters would be missing.
-    ReportError
-        When a section of your own cannot be made, a figure of it cannot be drawn, or a figure has no room for its plot
-        in the width and height that were given; nothing is written then.
-    FileError
-        When a file cannot be written.
-
     Examples
     --------
-    A study without results yet, and a section with a figure in it:
-
     >>> import tempfile
     >>> from equipoise.reports import Figure, Section
     >>> import polars

@@ -1,7 +1,4 @@
-"""What was learnt of the laws, in words, in a picture with a panel a law, and as a table.
-
-Estimates and intervals are those of one run; the words say of which.
-"""
+"""The learnt distributions of one run in words, in a figure with a panel for each, and as a table."""
 
 from __future__ import annotations
 

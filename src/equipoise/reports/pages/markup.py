@@ -1,12 +1,7 @@
-r"""The text of a report: Markdown, written as HTML, as plain text and as LaTeX.
+"""The text of a report: Markdown (CommonMark without images), written as HTML, as plain text and as LaTeX.
 
-Paragraphs, lists and headings are Markdown (CommonMark). HTML in it is shown as it is written, and images are left out.
-Names of agents, problems and files may hold any character: `escape` makes Markdown of plain text, `code` of text as a
-program has it. ``*a remark*`` is muted, and ``***a warning***`` has the colour of warnings.
-
-LaTeX: characters that it takes for commands are escaped, and the mathematical ones that occur in a report are written
-as commands, so that any engine takes the file. Other letters stay as they are, in UTF-8: for names in Chinese, say, use
-XeLaTeX or LuaLaTeX with a font that has them.
+HTML in it is shown as it is written. ``*a remark*`` is muted, and ``***a warning***`` has the colour of warnings. In
+LaTeX, commands are escaped and mathematical characters become commands; other letters stay in UTF-8.
 """
 
 from __future__ import annotations
@@ -73,11 +68,6 @@ def escape(text: str) -> str:
     text : str
         Plain text, such as the name of an agent.
 
-    Returns
-    -------
-    str
-        Markdown that is shown as that text.
-
     Examples
     --------
     >>> from equipoise.reports import escape
@@ -100,11 +90,6 @@ def code(text: str) -> str:
     ----------
     text : str
         Plain text.
-
-    Returns
-    -------
-    str
-        Markdown, on one line.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """A page: one HTML file that holds everything it needs and loads nothing.
 
-The HTML is in templates, in which everything is escaped that is not marked as safe. Safe are rendered Markdown, the
-style sheet, the scripts, and the data of the charts, which are made so that no name can end a script. The scripts of
-Vega, Vega-Lite and Vega-Embed come from vl-convert, which carries them; they are inlined once. A content security
-policy forbids the page to load anything, and to compile code from text.
+The templates escape everything but rendered Markdown, the style sheet, the scripts and the data of the charts, in which
+no name can end a script. The scripts of Vega, Vega-Lite and Vega-Embed come from vl-convert. A content security policy
+forbids the page to load anything, and to compile code from text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What was certified, in words and, where there is no regret, in a figure of its own.
-
-Where there is a regret, its figure has the certified one beside it: thin and dashed, in the colour of the agent.
-"""
+"""What was certified, and what theorems guarantee, in words and in figures."""
 
 from __future__ import annotations
 

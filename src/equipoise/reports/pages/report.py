@@ -1,7 +1,4 @@
-"""The report of a study: its sections, problem by problem, then those of the user, and the page that shows them.
-
-User-written sections are found by their names, made from results, and checked before anything is written.
-"""
+"""The report of a study: its sections, problem by problem, then user-written ones, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -32,7 +29,9 @@ Study = Results | str | os.PathLike[str]
 def write_report(
     results: Study, path: str | os.PathLike[str] | None = None, sections: Sequence[SectionMaker | Section] = ()
 ) -> Path:
-    """Write the report of a study as one self-contained HTML file, atomically.
+    """Write the report of a study as one self-contained HTML file, atomically; return its path.
+
+    If a section of your own fails or the file cannot be written, whatever was at `path` is still there.
 
     Parameters
     ----------
@@ -42,23 +41,6 @@ def write_report(
         Used as given; by default ``report.html`` within the folder.
     sections : sequence of callable or Section
         Sections of your own, after those of the problems: each a function of the `Results` that returns a `Section`.
-
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Raises
-    ------
-    ReportError
-        When a section of your own raises an error or is none; nothing is written then.
-    FileError
-        When the file cannot be written; whatever was at `path` is then still there.
-
-    See Also
-    --------
-    equipoise.reports.write_tables : Its tables as files.
-    equipoise.reports.write_figures : Its figures as files.
 
     Examples
     --------
@@ -124,11 +106,6 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
         Of a study.
     sections : sequence of callable or Section
         Sections of your own.
-
-    Returns
-    -------
-    list of Section
-        In the order of the page.
 
     Examples
     --------
@@ -252,9 +229,7 @@ Resolve = Callable[[str, str, type[EquipoiseError]], Any]
 
 
 def load_section(kind: str, resolve: Resolve) -> SectionMaker:
-    """The function that a name on the command line means.
-
-    Nothing is imported here: the resolver decides which modules may be imported, and does it.
+    """Find the function of `Results` that a name on the command line stands for; the resolver does any importing.
 
     Parameters
     ----------
@@ -262,16 +237,6 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
         "package.module:name".
     resolve : callable
         Takes the name, its place for messages (such as "--section"), and the error to raise, and returns what it names.
-
-    Returns
-    -------
-    callable
-        A function of `Results` that returns a `Section`.
-
-    Raises
-    ------
-    ReportError
-        When the name is of another form, is not to be had, or does not name a function.
 
     Examples
     --------
@@ -293,24 +258,14 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
 
 
 def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> list[Section]:
-    """The sections that functions make from results.
+    """Make the user-written sections from results; a `ReportError` names one that fails or returns something else.
 
     Parameters
     ----------
     makers : sequence of callable or Section
-        Each takes `Results` and returns a `Section`; one that is made already is taken as it is.
+        Each takes `Results` and returns a `Section`; a `Section` is taken as it is.
     results : Results
         Of a study.
-
-    Returns
-    -------
-    list of Section
-        One a function.
-
-    Raises
-    ------
-    ReportError
-        When one raises an error or returns something else; it is named.
 
     Examples
     --------
@@ -320,9 +275,7 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
     >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
     >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
     ...                   failures=(), missing=0, damaged=(), versions=())
-    >>> def about(results):
-    ...     return Section("About", [f"This is {results.name}."])
-    >>> [section.title for section in own_sections([about], results)]
+    >>> [section.title for section in own_sections([lambda results: Section("About", [results.name])], results)]
     ['About']
     """
     return [_call(maker, results) for maker in makers]

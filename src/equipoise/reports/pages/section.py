@@ -1,11 +1,7 @@
 """A section of a report: plain data, from which the page, the tables and the figures are all made.
 
-A section has a title and parts in the order in which they are read. A part is a text in Markdown, a mapping of names to
-values, a table, or a figure; nothing in it knows of HTML or LaTeX, so a number is the same wherever it is shown.
-
-A user-written section is a function of the `Results` of a study that returns one:
-
-    from equipoise.reports import Section, Table
+A section has a title and parts: texts in Markdown, mappings of names to values, tables and figures. A user-written one
+is a function of the `Results` of a study:
 
     def seeds(results):
         counts = results.frame.group_by("agent", maintain_order=True).agg(results.frame["seed"].n_unique())
@@ -40,7 +36,7 @@ class Text:
     Attributes
     ----------
     text : str
-        Markdown. HTML in it is not obeyed, but shown; `escape` makes Markdown of plain text.
+        Markdown. HTML in it is shown, not interpreted; `escape` makes Markdown of plain text.
     kind : "plain", "note", "muted" or "bad"
         How it looks: a note is smaller.
 
@@ -212,14 +208,11 @@ class Figure:
     name : str
         Of its file, after that of the section: small letters, digits and hyphens.
     chart : altair chart, mapping or callable
-        What is drawn. A chart of Altair or a specification of Vega-Lite gets the colours, letters and size of where it
-        is shown. A function gets the `Theme` of that place, with its colours, and returns one of the two.
+        A chart of Altair, a specification of Vega-Lite, or a function of the `Theme` of its place that returns one.
     label : str
         What it shows in words, for those who cannot see it.
-    caption : str
-        Below the chart.
-    heading, aside : str
-        Above the chart: a few words, and a remark after them.
+    caption, heading, aside : str
+        Below the chart; and above it, a few words and a remark after them.
     legend : sequence of Key
         On the page, above the chart. In a file a chart has the legend that is within it.
     height : int
@@ -272,12 +265,10 @@ class Panels:
 
     Attributes
     ----------
-    name : str
-        Of the file, after that of the section.
+    name, label : str
+        As of `Figure`.
     figures : sequence of Figure
-        The charts; of each the heading is its title.
-    label : str
-        What they show in words.
+        The charts; the heading of each is its title.
     legend : sequence of Key
         Of all of them.
     note : str
@@ -286,7 +277,7 @@ class Panels:
     Examples
     --------
     >>> panel = Figure("left", {"mark": "point"}, label="One point.", heading="star")
-    >>> [figure.heading for figure in Panels("points", (panel,), label="One point a world.").figures]
+    >>> [figure.heading for figure in Panels("points", (panel,), label="One point per world.").figures]
     ['star']
     """
 
@@ -333,19 +324,11 @@ class Section:
     title : str
         Its heading, and its entry in the navigation.
     parts : sequence of parts
-        In the order in which they are read: strings in Markdown, mappings of names to values, `Text`, `Table`,
-        `Figure`, `Panels` and `Beside`.
+        In reading order: strings in Markdown, mappings, `Text`, `Table`, `Figure`, `Panels` and `Beside`.
     about : str
         A line of Markdown below the title, such as what the section is made from; empty if there is none.
-    anchor : str
-        By which links refer to it; made from the title if it is empty.
-    entry : str
-        What the navigation shows instead of the title, if not empty.
-
-    Raises
-    ------
-    ReportError
-        When the title is no text, or something is no part.
+    anchor, entry : str
+        The name in links, and the entry in the navigation; made from the title if empty.
 
     Examples
     --------

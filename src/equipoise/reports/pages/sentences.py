@@ -1,4 +1,4 @@
-"""What a problem shows, in sentences. All text here is plain: the page escapes it."""
+"""What a problem shows, in plain sentences: the page escapes them."""
 
 from __future__ import annotations
 

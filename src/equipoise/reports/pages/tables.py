@@ -1,7 +1,4 @@
-"""The numbers behind the charts of a problem: final regret and comparisons, the optimum and its prices, speeds.
-
-With constraints, also how much each is violated: a table of all agents, and a panel for each constraint.
-"""
+"""The numbers behind the charts of a problem: final regret, comparisons, optimum, speeds, violations."""
 
 from __future__ import annotations
 
