@@ -1,7 +1,7 @@
 """What a shell may offer after a TAB: names of worlds, rewards and problems.
 
-Each function takes what has been typed of a word and returns the names that begin with it. Names that a shell would
-take apart are left out. Whatever goes wrong, there is nothing to offer: a TAB is no place for messages.
+Each function takes what has been typed of a word and returns the names that begin with it, without those that a shell
+would take apart. Errors give no offers and no messages.
 """
 
 from __future__ import annotations
@@ -19,27 +19,18 @@ import typer
 
 _LINE: Final = 60  # columns: a line that is broken in two would be offered as two names
 
-Offers = list[tuple[str, str]]
-"""Names, each with a line about it; not all shells show the latter."""
+Offers = list[tuple[str, str]]  # names, each with a line about it, which not all shells show
 
 
 def worlds(incomplete: str) -> Offers:
-    """The named worlds.
-
-    >>> [name for name, _ in worlds("s")]
-    ['scalar_hub', 'scheduler', 'sites', 'star']
-    """
+    """The named worlds."""
     from equipoise.agents import vocabulary
 
     return _match_makers(vocabulary.worlds(), incomplete)
 
 
 def rewards(incomplete: str) -> Offers:
-    """The named rewards.
-
-    >>> [name for name, _ in rewards("Bal")]
-    ['Balance']
-    """
+    """The named rewards."""
     from equipoise.agents import vocabulary
 
     return _match_makers(vocabulary.reward_families(), incomplete)

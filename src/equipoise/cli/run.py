@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from equipoise.cli.codes import Code
-from equipoise.cli.plugins import With
+from equipoise.cli.options import With
 from equipoise.studies.display import display, duration, summary
 from equipoise.studies.runner import EVERY, run_study
 from equipoise.studies.spec import override, read_study
