@@ -149,9 +149,6 @@ def _fraction(x: float, name: str, *, least: float | None = None, most: float = 
     """A number in (0, most], or in [least, most]."""
     value = check_float(x, name, error=ParameterError)
     if not (0.0 < value <= most if least is None else least <= value <= most) or math.isinf(value):
-        raise ParameterError(f"{name}: got {x}; a number {'>' if least is None else '>='} 0{_up_to(most)} is needed")
+        wanted = f"{'>' if least is None else '>='} 0{'' if math.isinf(most) else f' and at most {most:g}'}"
+        raise ParameterError(f"{name}: got {x}; a number {wanted} is needed")
     return value
-
-
-def _up_to(most: float) -> str:
-    return "" if math.isinf(most) else f" and at most {most:g}"

@@ -126,11 +126,11 @@ def explore(
     check = check_count(check, "check", 0, error=AdapterError)
     runner = Runner(env, state, ends)
     try:
-        if request.declared is not None and _reward_size(runner) == len(request.declared[0]):
-            request.scaling(None, None)  # what is wrong with the ranges is said before a long search
-        laws = None
-        if state is None and not runner.rewindable.is_wrapped:
-            laws = read_laws(env.unwrapped, runner.action_labels)
+        declared = request.declared
+        if declared is not None and len(runner.step(runner.seed(), 0).event.reward) == len(declared[0]):
+            request.scaling(None, None)  # what is wrong with the ranges is reported before a long search
+        plain = state is None and not runner.rewindable.is_wrapped
+        laws = read_laws(env.unwrapped, runner.action_labels) if plain else None
         if laws is None:
             laws = search_laws(runner, limit, progress)
             check_snapshots(runner, laws, check // _LAWS_PER_STEP)
@@ -185,22 +185,9 @@ def model_from(
             if isinstance(inner, ModelEnvironment):
                 return inner.model
     return explore(
-        env,
-        outcomes=outcomes,
-        ranges=ranges,
-        drop=drop,
-        episodes=episodes,
-        state=state,
-        ends=ends,
-        limit=limit,
-        check=check,
-        progress=progress,
-    ).model
-
-
-def _reward_size(runner: Runner) -> int:
-    """How many components the reward of a first step has."""
-    return len(runner.step(runner.seed(), 0).event.reward)
+        env, outcomes=outcomes, ranges=ranges, drop=drop, episodes=episodes, state=state, ends=ends, limit=limit,
+        check=check, progress=progress,
+    ).model  # fmt: skip
 
 
 def _model(laws: EnvironmentLaws, scaling: Scaling) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -83,29 +84,25 @@ def list_actions(space: Any) -> tuple[list[Any], list[Hashable]]:
 
 
 def _values(space: Any) -> list[Any]:
+    factors: list[Any]
     if isinstance(space, spaces.Discrete):
-        size, parts = int(space.n), None
+        factors = [range(int(space.start), int(space.start) + int(space.n))]
     elif isinstance(space, spaces.MultiBinary):
-        size, parts = 2 ** int(np.prod(space.shape)), None
+        factors = [(0, 1)] * int(np.prod(space.shape))
     elif isinstance(space, spaces.MultiDiscrete):
-        size, parts = int(np.prod(space.nvec)), None
+        starts, counts = np.ravel(space.start), np.ravel(space.nvec)
+        factors = [range(int(low), int(low) + int(n)) for low, n in zip(starts, counts, strict=True)]
     elif isinstance(space, spaces.Tuple):
-        parts = [_values(part) for part in space]
-        size = int(np.prod([len(part) for part in parts]))
+        factors = [_values(part) for part in space]
     else:
         raise AdapterError(
             f"the actions are {space}; a finite space is needed: Discrete, MultiDiscrete, MultiBinary, or a Tuple of "
             "these. Wrap the environment with gymnasium.wrappers.TransformAction, or DiscretizeAction"
         )
+    size = math.prod(map(len, factors))
     if size > _MOST_ACTIONS:
         raise AdapterError(f"the actions are {space}, which are {size}; at most {_MOST_ACTIONS} can be listed")
-    if parts is not None:
-        return list(itertools.product(*parts))
+    rows = list(itertools.product(*factors))
     if isinstance(space, spaces.Discrete):
-        return list(range(int(space.start), int(space.start) + size))
-    if isinstance(space, spaces.MultiBinary):
-        digits = itertools.product((0, 1), repeat=int(np.prod(space.shape)))
-        return [np.array(row, space.dtype).reshape(space.shape) for row in digits]
-    starts, counts = np.ravel(space.start), np.ravel(space.nvec)
-    ranges = [range(int(low), int(low) + int(n)) for low, n in zip(starts, counts, strict=True)]
-    return [np.array(row, space.dtype).reshape(space.shape) for row in itertools.product(*ranges)]
+        return [number for (number,) in rows]
+    return rows if isinstance(space, spaces.Tuple) else [np.array(x, space.dtype).reshape(space.shape) for x in rows]

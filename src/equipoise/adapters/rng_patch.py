@@ -77,20 +77,19 @@ class _Forking:
             return values[self._forks.choose(odds)]
         return list(total)[self._forks.choose(list(total.values()))]
 
-    def _binomial(self, n: Any, p: Any, size: Any, dtype: Any) -> Any:
+    def _binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """How many of n tries succeed, by the law of that number."""
         self._refuse_unless(np.ndim(n) == 0 and np.ndim(p) == 0, "binomial", "with several n or p")
         if not (n >= 0 and 0.0 <= p <= 1.0):
             raise ValueError("n < 0, or p not in [0, 1]")
         law = [math.comb(n, k) * p**k * (1.0 - p) ** (n - k) for k in range(int(n) + 1)]
-        return _filled(size, lambda: self._forks.choose(law), dtype)
+        return _filled(size, lambda: self._forks.choose(law), np.int64)
 
-    def _order(self, n: int) -> list[int]:
-        """One of the orders of n things."""
-        left = list(range(n))
-        return [left.pop(self._forks.choose([1.0] * len(left))) for _ in range(n)]
+    def _drawn(self, left: list[Any], count: int) -> list[Any]:
+        """So many of several things, without replacement; they are taken out of the list."""
+        return [left.pop(self._forks.choose([1.0] * len(left))) for _ in range(count)]
 
-    def _choice(self, a: Any, size: Any, replace: bool, p: Any) -> Any:
+    def _choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
         """The method `choice` of numpy's generators."""
         pool = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         if pool.ndim != 1:
@@ -100,20 +99,15 @@ class _Forking:
             values = pool.tolist()
             return _filled(size, lambda: pool.dtype.type(self._element(values, p)), pool.dtype)
         self._refuse_unless(p is None, "choice", "with p and without replacement")
-        count = int(np.prod(size))
-        left = pool.tolist()
-        drawn = [left.pop(self._forks.choose([1.0] * len(left))) for _ in range(count)]
-        return np.array(drawn, pool.dtype).reshape(size)
+        return np.array(self._drawn(pool.tolist(), int(np.prod(size))), pool.dtype).reshape(size)
 
     def _permutation(self, x: Any) -> Any:
         pool = np.arange(x) if np.ndim(x) == 0 else np.asarray(x)
-        return pool[self._order(len(pool))]
+        return pool[self._drawn(list(range(len(pool))), len(pool))]
 
-    def _shuffle(self, x: Any) -> None:
-        if isinstance(x, np.ndarray):
-            x[...] = x[self._order(len(x))]
-        else:
-            x[:] = [x[i] for i in self._order(len(x))]
+    def shuffle(self, x: Any) -> None:
+        order = self._drawn(list(range(len(x))), len(x))
+        x[:] = x[order] if isinstance(x, np.ndarray) else [x[i] for i in order]
 
 
 @final
@@ -142,8 +136,7 @@ class ForkingGenerator(_Forking):
         self._refuse_unless(axis == 0 and shuffle is True, "choice", "with axis or shuffle")
         return self._choice(a, size, replace, p)
 
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        return self._binomial(n, p, size, np.int64)
+    binomial = _Forking._binomial
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         self._refuse_unless(axis == 0, "permutation", "with axis")
@@ -151,7 +144,7 @@ class ForkingGenerator(_Forking):
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         self._refuse_unless(axis == 0, "shuffle", "with axis")
-        self._shuffle(x)
+        super().shuffle(x)
 
 
 @final
@@ -176,17 +169,9 @@ class ForkingState(_Forking):
         first, end = (0, low) if high is None else (low, high)
         return _filled(size, lambda: self._whole(first, end), dtype)
 
-    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-        return self._choice(a, size, replace, p)
-
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        return self._binomial(n, p, size, int)
-
-    def permutation(self, x: Any) -> Any:
-        return self._permutation(x)
-
-    def shuffle(self, x: Any) -> None:
-        self._shuffle(x)
+    choice = _Forking._choice
+    binomial = _Forking._binomial
+    permutation = _Forking._permutation
 
 
 @final
@@ -218,11 +203,7 @@ class ForkingRandom(_Forking):
         return [self._element(list(population), weights) for _ in range(k)]
 
     def sample(self, population: Sequence[Any], k: int) -> list[Any]:
-        left = list(population)
-        return [left.pop(self._forks.choose([1.0] * len(left))) for _ in range(k)]
-
-    def shuffle(self, x: Any) -> None:
-        self._shuffle(x)
+        return self._drawn(list(population), k)
 
 
 def make_fork(generator: Any, forks: Forks) -> Any:
@@ -290,21 +271,21 @@ class Replaced(NamedTuple):
 def install(roots: Iterable[Any], forks: Forks) -> list[Replaced]:
     """Replace all generators that some objects hold; returns what was replaced, for `remove`."""
     replaced: list[Replaced] = []
-    waiting = list(roots)
+    waiting, containers = list(roots), (dict, list, tuple)
     seen: set[int] = set()
     while waiting:
         held = waiting.pop()
         if id(held) in seen:
             continue
         seen.add(id(held))
-        holder = held if isinstance(held, dict | list | tuple) else vars(held)
+        holder = held if isinstance(held, containers) else vars(held)
         places = list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder))
         for place, value in places:
             forking = make_fork(value, forks)
             if forking is not None and not isinstance(holder, tuple):
                 holder[place] = forking
                 replaced.append(Replaced(holder, place, value))
-            elif _holds(value):
+            elif not isinstance(value, _NOT_HELD) and (isinstance(value, containers) or hasattr(value, "__dict__")):
                 waiting.append(value)
     return replaced
 
@@ -313,10 +294,3 @@ def remove(replaced: list[Replaced]) -> None:
     """Put the generators back."""
     for holder, place, original in replaced:
         holder[place] = original
-
-
-def _holds(value: Any) -> bool:
-    """Whether something may hold a generator: a container, or an object with attributes."""
-    if isinstance(value, _NOT_HELD):
-        return False
-    return isinstance(value, dict | list | tuple) or hasattr(value, "__dict__")

@@ -124,8 +124,7 @@ class Runner:
             self.rewindable.restore(home)
             return self.reset(), self.rewindable.snapshot()
 
-        for p, (state, after) in self._follow("reset", run):
-            yield p, state, after
+        yield from ((p, *found) for p, found in self._follow("reset", run))
 
     def runs(self, state: Hashable, number: int, here: Snapshot) -> Iterator[tuple[float, Step]]:
         """All that may follow an action, and the probabilities."""
@@ -160,11 +159,10 @@ class Runner:
             return to_label(self._state(observation, self._env))
         space = self._env.observation_space
         if not space.contains(observation):
-            parts = getattr(space, "spaces", None)
-            outside = ""
+            parts, wrong = getattr(space, "spaces", None), []
             if isinstance(parts, Mapping) and isinstance(observation, Mapping):
                 wrong = [key for key, part in parts.items() if not part.contains(observation.get(key))]
-                outside = f" ({wrong[0]!r} is not)" if wrong else ""
+            outside = f" ({wrong[0]!r} is not)" if wrong else ""
             raise AdapterError(
                 f"the observation {to_label(observation)!r} is not in the environment's own observation_space{outside};"
                 " give state=, a function of the observation and the environment that returns the state, such as one "
@@ -218,12 +216,9 @@ class Rewindable:
 
     def changed(self) -> list[str]:
         """The names of shared attributes that are not what they were; from now on they are copied."""
-        held = dict(self._attributes())
-        wrong = [
-            place
-            for place in self._shared
-            if self._first[place] is not None and _fingerprint(held.get(place)) != self._first[place]
-        ]
+        held, first = dict(self._attributes()), self._first
+        known = [place for place in self._shared if first[place] is not None]
+        wrong = [place for place in known if _fingerprint(held.get(place)) != first[place]]
         self._shared.difference_update(wrong)
         return sorted(place.name for place in wrong)
 

@@ -8,7 +8,7 @@ are the least and the largest of all rewards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
@@ -127,7 +127,8 @@ class Request:
         elif least is not None and largest is not None:
             low, high = np.array(least, np.float64), np.array(largest, np.float64)
         else:
-            low, high = np.full(self._count(), np.nan), np.full(self._count(), np.nan)
+            given = self.ranges if isinstance(self.ranges, Sequence) else self.names
+            low, high = np.full((2, 1 if given is None else len(given)), np.nan)
         names = self._names(low.size)
         for place, (a, b) in self._given(names).items():
             low[place], high[place] = a, b
@@ -135,26 +136,12 @@ class Request:
         kept = [k for k in range(low.size) if k not in dropped]
         for k in kept:
             self._check(k, names[k], low[k], high[k])
-        ends = (-1,) if self.episodes else ()
-        if not kept and not ends:
+        names, lowest, highest = [names[k] for k in kept], low[kept].tolist(), high[kept].tolist()
+        if self.episodes:
+            names, kept, lowest, highest = [*names, ENDED], [*kept, -1], [*lowest, 0.0], [*highest, 1.0]
+        if not kept:
             raise AdapterError("drop: nothing is left; at least one component of the reward is needed")
-        scaling = Scaling(
-            tuple(names[k] for k in kept), tuple(kept), tuple(low[kept].tolist()), tuple(high[kept].tolist())
-        )
-        if not ends:
-            return scaling
-        return replace(
-            scaling,
-            names=(*scaling.names, ENDED),
-            rewards=(*scaling.rewards, -1),
-            low=(*scaling.low, 0.0),
-            high=(*scaling.high, 1.0),
-        )
-
-    def _count(self) -> int:
-        if isinstance(self.ranges, Sequence):
-            return len(self.ranges)
-        return 1 if self.names is None else len(self.names)
+        return Scaling(tuple(names), tuple(kept), tuple(lowest), tuple(highest))
 
     def _names(self, count: int) -> list[str]:
         if self.names is None:

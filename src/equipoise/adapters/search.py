@@ -41,24 +41,18 @@ _BOTH: Final = (
 
 def search_laws(runner: Runner, limit: int, progress: bool | None) -> EnvironmentLaws:
     """Find all states and the law of every action."""
-    _try(runner)
+    rng, state = np.random.default_rng(SEED), runner.seed()
+    runner.rewindable.share()
+    for _ in range(_TRIAL):  # to see which attributes of the environment change
+        step = runner.step(state, int(rng.integers(len(runner.actions))))
+        state = runner.reset() if step.stopped else step.event.state
+        runner.rewindable.changed()
+    runner.settle()
     with progress_display("exploring", wanted=progress) as display:
         laws = None
         while laws is None:
             laws = _search_once(runner, limit, display.tell)
     return laws
-
-
-def _try(runner: Runner) -> None:
-    """Walk a little, to see which attributes of the environment change."""
-    rng = np.random.default_rng(SEED)
-    state = runner.seed()
-    runner.rewindable.share()
-    for _ in range(_TRIAL):
-        step = runner.step(state, int(rng.integers(len(runner.actions))))
-        state = runner.reset() if step.stopped else step.event.state
-        runner.rewindable.changed()
-    runner.settle()
 
 
 def _search_once(runner: Runner, limit: int, tell: Callable[[str], None]) -> EnvironmentLaws | None:
