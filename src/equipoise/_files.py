@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 
 _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
-MOST_BYTES: Final = 16 << 30
-"""The largest file that is read or written: 16 GiB."""
+MOST_BYTES: Final = 16 << 30  # the largest file that is read or written: 16 GiB
 _MOST_HEADER_BYTES: Final = 256 << 20  # of the JSON text; numpy keeps four bytes per character
 _HEADER: Final = "header"
 _FORMAT: Final = "equipoise-"
@@ -297,7 +296,6 @@ def require_range(part: NDArray[Any], size: int, low: int, high: int, name: str)
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path of a file, or an error that names what was given."""
     try:
         checked = Path(os.fspath(path))
     except TypeError:

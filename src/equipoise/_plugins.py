@@ -71,7 +71,6 @@ def find_allowed(*specs: Any) -> tuple[str, ...]:
 
 
 def _is_allowed(module: str) -> bool:
-    """Whether a module, or a package that it is in, was allowed."""
     return any(module == one or module.startswith(f"{one}.") for one in _allowed)
 
 
@@ -142,7 +141,6 @@ def _what(part: Any) -> str:
 
 
 def _loaded(module: str, said: str, error: type[EquipoiseError]) -> Any:
-    """Import a module; what goes wrong is an error that begins with `said`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as trouble:

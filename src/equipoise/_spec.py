@@ -68,7 +68,6 @@ def chosen_arguments(part: Component) -> dict[str, Any]:
 
 
 def _defaults(part: Component) -> dict[str, Any]:
-    """The defaults of a component's parameters, those that have one."""
     found = parameters(type(part)).items()
     return {name: plain(one.default) for name, one in found if one.default is not inspect.Parameter.empty}
 
@@ -96,7 +95,6 @@ def parameters(maker: Maker, *, injected: bool = False) -> dict[str, inspect.Par
 
 
 def _injected(maker: Maker) -> tuple[str, ...]:
-    """The parameters that no spec holds."""
     return getattr(maker, "injected", ()) if inspect.isclass(maker) else _INJECTED
 
 
@@ -249,7 +247,6 @@ def _base_of(maker: Maker, parameter: inspect.Parameter, kinds: Iterable[type]) 
 
 
 def _takes_several(maker: Maker, parameter: inspect.Parameter) -> bool:
-    """Whether a parameter takes a list of parts, by its annotation."""
     return typing.get_origin(_annotation(maker, parameter)) is Sequence
 
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LEVEL: Final = 0.95
-SAME: Final = 1e-9
-"""Half-widths below this share of the mean are rounding: the numbers are the same."""
+SAME: Final = 1e-9  # half-widths below this share of the mean are rounding: the numbers are the same
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,6 @@ def cache_folder() -> Path:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether a folder is there, or can be made, and files can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARKER).touch()
@@ -107,7 +106,6 @@ def _temporary_root() -> Path | None:
 
 
 def _remove_unused(root: Path) -> None:
-    """Remove the folders of other versions that have not been used for long."""
     horizon = time.time() - _UNUSED_SECONDS
     for folder in root.iterdir():
         own = _NAME.fullmatch(folder.name) and not folder.is_symlink() and (folder / MARKER).is_file()
@@ -132,7 +130,6 @@ def hash_module(module: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _read(path: Path, name: str, _modified: int, _size: int) -> tuple[str, tuple[str, ...]]:
-    """The hash of a file, and what it imports."""
     content = path.read_bytes()
     return hashlib.sha256(content).hexdigest(), tuple(_imports(name, path, content))
 
@@ -158,7 +155,6 @@ def _imports(name: str, path: Path, content: bytes) -> Iterator[str]:
 
 
 def _file_of(name: str) -> Path | None:
-    """The file of a module, found without importing anything; None if it has none."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None:
         top, *rest = name.split(".")

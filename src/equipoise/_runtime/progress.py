@@ -95,7 +95,6 @@ def _rich_bar(console: Any, known: bool) -> Any:
 
 
 def _short(rate: float) -> str:
-    """A speed in few characters."""
     for size, letter, digits in ((1e6, "M", 2), (1e3, "k", 1)):
         if rate >= size:
             return f"{rate / size:.{digits}f} {letter} "

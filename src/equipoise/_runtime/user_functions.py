@@ -132,7 +132,6 @@ class _CallbackEntry(Entry):
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
-    """Whether a function has a second argument that must be given."""
     try:
         arguments = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -143,7 +142,6 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 
 @inlined
 def _note(address, n, x):  # type: ignore[no-untyped-def]
-    """Keep a point, unless there is one already."""
     noted = float_pointer(address)
     if noted[0] == 0.0:
         for k in range(n):
@@ -229,7 +227,6 @@ def compilation_reason(error: BaseException, function: Callable[..., Any]) -> st
 
 
 def _place(error: BaseException, function: Callable[..., Any]) -> str:
-    """Which line numba stopped at; the whole function if it does not say."""
     plain = getattr(function, "py_func", function)
     location = getattr(error, "loc", None)
     code = getattr(plain, "__code__", None)

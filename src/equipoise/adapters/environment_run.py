@@ -156,7 +156,6 @@ class Driver:
         self._place()
 
     def _place(self) -> None:
-        """Have an agent that knows the present state, and that knows that it is there."""
         if self._made is None or self._here >= self._made.space.n_states:
             assert self._maker is not None
             count = len(self.numbers)

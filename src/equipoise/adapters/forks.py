@@ -197,5 +197,4 @@ def _number(x: Any, name: str) -> float:
 
 
 def _numbers(x: Any, name: str) -> Any:
-    """A number, or an array of them."""
     return x if isinstance(x, np.ndarray) and x.dtype != np.object_ else _number(x, name)

@@ -27,8 +27,7 @@ OUTCOMES: Final = "outcomes"
 THETA: Final = "theta_ref"
 _SHOWN: Final = "theta"  # in observations that are dictionaries
 
-ThetaPlace = int | str | None
-"""Where an observation shows theta_ref: from which entry on, under which key, or nowhere."""
+ThetaPlace = int | str | None  # where an observation shows theta_ref: from which entry on, under which key, or nowhere
 
 
 @final
@@ -150,7 +149,6 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
 
 
 def _scaling(env: Any, ranges: Ranges | None, drop: Sequence[int]) -> tuple[Scaling, int]:
-    """How the rewards of an environment become outcomes, and how many components a reward has."""
     declared = declared_ranges(env)
     if declared is not None:
         size = declared[0].size

@@ -73,7 +73,6 @@ def read_laws(base: Any, actions: list[Hashable]) -> EnvironmentLaws | None:
 
 
 def _rows(table: Any, state: Hashable, action: Hashable) -> list[tuple[float, int, float, bool]]:
-    """What an environment publishes of a state and an action."""
     try:
         return [(float(p), int(after), float(reward), bool(ended)) for p, after, reward, ended in table[state][action]]
     except (LookupError, TypeError, ValueError):

@@ -90,7 +90,6 @@ class _Forking:
         return [left.pop(self._forks.choose([1.0] * len(left))) for _ in range(count)]
 
     def _choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-        """The method `choice` of numpy's generators."""
         pool = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         if pool.ndim != 1:
             self._refuse_unless(size is None and p is None, "choice", "several rows of an array")

@@ -77,8 +77,9 @@ def _print(certificate: Certificate) -> None:
         return
     shown = f", {_LISTED} of {slack.height}" if slack.height > _LISTED else ""
     console.print(f"\nMore data would lower the bound most here{shown}:\n", markup=False)
-    texts = (("state", "left"), ("action", "left"), ("about", "left"))
-    table = options.make_table(*texts, ("visits", "right"), ("adds", "right"))
+    table = options.make_table(
+        ("state", "left"), ("action", "left"), ("about", "left"), ("visits", "right"), ("adds", "right")
+    )
     for row in slack.head(_LISTED).iter_rows(named=True):
         numbers = (f"{row['visits']:,}", f"{row['adds']:.3g}")
         table.add_row(escape(str(row["state"])), escape(str(row["action"])), escape(row["source"]), *numbers)

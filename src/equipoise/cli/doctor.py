@@ -63,8 +63,7 @@ _FIRST_BYTES: Final = {"svg": b"<svg", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
 _COLOURS: Final = {"fine": "green", "note": "yellow", "wrong": "red"}
 _NAME_WIDTH: Final = 20
 
-VersionOf = Callable[[str], str | None]
-"""Returns the installed version of a distribution; None if it is not installed."""
+VersionOf = Callable[[str], str | None]  # returns the installed version of a distribution; None if it is not installed
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,6 @@ def report(
 
 
 def _pick_format(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
-    """The format of the tables or of the figures: what was asked for, or the first of the known."""
     choices = [one for one in formats if one in known]
     if choices and folder is None:
         raise ParameterError(f"--format {choices[0].value}: it is one of {what}; say where to with --{what}")

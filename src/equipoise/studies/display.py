@@ -117,7 +117,6 @@ def _optimum(progress: Progress, problem: str) -> Optimum | None:
 
 
 def _part(progress: Progress) -> float:
-    """What the running runs have done, in runs."""
     beats = ((progress.folder.read_beat(run), task) for run, task in progress.running.items())
     return sum(float(beat["t"]) / task.steps for beat, task in beats if beat)
 

@@ -57,20 +57,11 @@ def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:
     return names
 
 
-def _csv(frame: polars.DataFrame, handle: BinaryIO) -> None:
-    escape_formulas(frame).write_csv(handle)
-
-
-def _parquet(frame: polars.DataFrame, handle: BinaryIO) -> None:
-    frame.write_parquet(handle)
-
-
-def _jsonl(frame: polars.DataFrame, handle: BinaryIO) -> None:
-    frame.write_ndjson(handle)
-
-
-ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {".csv": _csv, ".parquet": _parquet, ".jsonl": _jsonl}
-"""Of files that results can be exported to."""
+ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {
+    ".csv": lambda frame, handle: escape_formulas(frame).write_csv(handle),
+    ".parquet": lambda frame, handle: frame.write_parquet(handle),
+    ".jsonl": lambda frame, handle: frame.write_ndjson(handle),
+}
 
 
 def export_results(results: Results, path: str | os.PathLike[str]) -> Path:

@@ -189,8 +189,16 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         study=study,
         problems=tuple(problems),
         agents=agents,
-        optima=tuple(_optimum(planned) for planned in optima.values()),
-        runs=tuple(_runs(study, tuple(problems), agents)),
+        optima=tuple(
+            OptimumTask(one.id, one.name, one.model, part_spec(one.reward, ""), one.sources) for one in optima.values()
+        ),
+        runs=tuple(  # seed by seed, so that a study that is stopped early has something of everything
+            _run(study, problem, agent, seed)
+            for seed in study.seeds
+            for problem in problems
+            for (name, _), agent in agents.items()
+            if name == problem.name
+        ),
     )
 
 
@@ -312,25 +320,8 @@ def _certainty(agent: Agent) -> float | None:
     return 1.0 - agent.delta if agent.confidence.learning else 1.0
 
 
-def _runs(
-    study: Study, problems: Sequence[PlannedProblem], agents: Mapping[tuple[str, str], PlannedAgent]
-) -> Iterator[RunTask]:
-    """All runs, seed by seed, so that a study that is stopped early has something of everything."""
-    marks = study.marks()
-    for seed in study.seeds:
-        for problem in problems:
-            for (name, _), agent in agents.items():
-                if name == problem.name:
-                    yield _run(study, problem, agent, seed, marks)
-
-
-def _optimum(problem: PlannedProblem) -> OptimumTask:
-    reward = part_spec(problem.reward, "")
-    return OptimumTask(problem.id, problem.name, problem.model, reward, problem.sources)
-
-
-def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, marks: tuple[int, ...]) -> RunTask:
-    reward, sources = part_spec(problem.reward, ""), problem.sources | agent.sources
+def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int) -> RunTask:
+    reward, sources, marks = part_spec(problem.reward, ""), problem.sources | agent.sources, study.marks()
     determines = {
         "format": _FORMAT,
         "version": VERSION,
@@ -365,7 +356,6 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
 
 
 def _spec(component: Component) -> dict[str, Any]:
-    """The spec of a component, with a model as its hash."""
     return to_spec(component, _write_hash)
 
 

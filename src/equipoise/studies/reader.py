@@ -81,7 +81,6 @@ def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
 
 
 def _open_with_warnings(folder: str | os.PathLike[str]) -> Results:
-    """Open the results, with a warning of all that is not there."""
     results = open_results(folder)
     for reason in results.damaged:
         warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=3)
@@ -199,7 +198,6 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
 
 
 def _laws(records: list[Record]) -> polars.DataFrame:
-    """What all runs have learnt of laws, in the order of the runs."""
     rows: list[tuple[Any, ...]] = []
     for record in records:
         about = record.about

@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     import polars
 
 ENDED: Final = ("gradient", "visits", "both", "restart")
-LAWS: Final = "laws"
-"""Under which name a result file holds what was learnt of laws."""
-VIOLATIONS: Final = "violations"
-"""The column of what each constraint lacks, in the results of a problem that has some."""
+LAWS: Final = "laws"  # under which name a result file holds what was learnt of laws
+VIOLATIONS: Final = "violations"  # the column of what each constraint lacks, in the results of a problem that has some
 _FORMAT: Final = 1
 _KEY: Final = "equipoise"
-SEAL: Final = "equipoise-seal"
-"""The name of the seal in the metadata of Parquet, and in JSON."""
-OPEN_SEAL: Final = "0" * 64
-"""What a seal is while it is computed."""
+SEAL: Final = "equipoise-seal"  # the name of the seal in the metadata of Parquet, and in JSON
+OPEN_SEAL: Final = "0" * 64  # what a seal is while it is computed
 _SEALED: Final = re.compile(SEAL.encode() + rb"[^0-9a-f]{1,8}?([0-9a-f]{64})")
 
 

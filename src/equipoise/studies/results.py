@@ -44,10 +44,8 @@ from equipoise.errors import ParameterError
 if TYPE_CHECKING:
     import polars
 
-LAW_NUMBERS: Final = ("estimate", "low", "high", "truth")
-"""The columns of numbers in the table of laws."""
-WITHIN: Final = 0.01
-"""The regret that is to be certified, where a study does not say."""
+LAW_NUMBERS: Final = ("estimate", "low", "high", "truth")  # the columns of numbers in the table of laws
+WITHIN: Final = 0.01  # the regret that is to be certified, where a study does not say
 
 
 INFEASIBLE: Final = "infeasible"

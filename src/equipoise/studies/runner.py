@@ -165,7 +165,7 @@ def run_study(
     if tasks:
         pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
         with Claims(place.root) as claims:
-            _Runner(progress, claims, pool, every, show or _silent).run(tasks)
+            _Runner(progress, claims, pool, every, show or (lambda _: None)).run(tasks)
     for task in plan.optima:
         optimum = place.read_optimum(task.id)
         if optimum is not None and optimum.status != "optimal":
@@ -194,10 +194,6 @@ def _is_done(folder: Folder, task: Task) -> bool:
     """Whether there is a good result of a task; a `FileError` if there is a damaged one."""
     read = folder.read_optimum if isinstance(task, OptimumTask) else folder.read_result
     return read(task.id) is not None
-
-
-def _silent(_progress: Progress) -> None:
-    return
 
 
 @final
@@ -291,7 +287,6 @@ class _Runner:
             self._pool.reopen()
 
     def _end_overdue(self, tasks: deque[Task]) -> None:
-        """End what takes longer than the study allows, and queue again what its workers had to be ended for."""
         limit, now = self._progress.plan.study.time_limit, time.monotonic()
         if limit is None or all(now - self._begun.get(task.id, now) <= limit for task in self._futures.values()):
             return

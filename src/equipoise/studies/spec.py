@@ -398,20 +398,10 @@ def override(
     study: Study, steps: int | None = None, seeds: int | None = None, time_limit: float | None = None
 ) -> Study:
     """The same study with other steps, seeds or time limit; checkpoints beyond the last step are left out."""
-    marks = study.checkpoints
-    if steps is not None and isinstance(marks, tuple):
-        marks = tuple(mark for mark in marks if mark < steps) or (steps,)
-    return Study(
-        name=study.name,
-        description=study.description,
-        steps=study.steps if steps is None else steps,
-        seeds=study.seeds if seeds is None else tuple(range(seeds)),
-        checkpoints=marks,
-        certified_within=study.certified_within,
-        time_limit=study.time_limit if time_limit is None else time_limit,
-        problems=study.problems,
-        agents=study.agents,
-    )
+    changes: dict[str, Any] = {"steps": steps, "seeds": seeds, "time_limit": time_limit}
+    if steps is not None and isinstance(study.checkpoints, tuple):
+        changes["checkpoints"] = tuple(mark for mark in study.checkpoints if mark < steps) or (steps,)
+    return Study(**dict(study) | {name: value for name, value in changes.items() if value is not None})
 
 
 def _lines(error: ValidationError) -> list[str]:
@@ -422,7 +412,6 @@ def _lines(error: ValidationError) -> list[str]:
 
 
 def _line(mistake: Mapping[str, Any]) -> str:
-    """What one mistake is: field, value, and what would be accepted."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
     message = str(mistake["msg"]).removeprefix("Value error, ")
     if not place:

@@ -30,9 +30,10 @@ from equipoise._version import VERSION
 from equipoise.errors import FileError, StudyError
 from equipoise.models.model import Model
 from equipoise.rewards.constrained import Constrained
-from equipoise.studies.plan import Plan, PlannedProblem, model_hash
+from equipoise.studies.plan import Plan, PlannedAgent, PlannedProblem, model_hash
 from equipoise.studies.record import OPEN_SEAL, SEAL, Record, check_seal, decode_result, seal, validate
 from equipoise.studies.results import WITHIN, AgentRecord, Failure, Guarantee, Optimum, ProblemRecord
+from equipoise.studies.spec import AgentSpec
 from equipoise.studies.vocabulary import part_spec, write_call
 
 _STUDY, _PLAN = "study.toml", "plan.json"
@@ -41,8 +42,7 @@ _STALE_SECONDS: Final = 3600.0  # seconds after which a half-written file is tak
 _OWN_PART: Final = re.compile(
     r"\.(study\.toml|plan\.json|[0-9a-f]{24}\.(parquet|json|records|agent-[01])|[0-9a-f]{32}\.npz)\.[0-9a-f]{12}\.part"
     r"|\.[0-9a-f]{24}\.beat\.part"
-)
-"""The names of half-written files of this package: other files that end alike are left alone."""
+)  # the names of half-written files of this package: other files that end alike are left alone
 _ID: Final = re.compile("[0-9a-f]{24}")
 
 
@@ -87,10 +87,7 @@ class Manifest:
 
     def bounds(self) -> dict[tuple[str, str], Guarantee]:
         """The explicit bounds, by problem and agent."""
-        return {
-            (str(entry.get("problem")), str(entry.get("agent"))): validate(Guarantee, entry)
-            for entry in self.guarantees
-        }
+        return {(str(x.get("problem")), str(x.get("agent"))): validate(Guarantee, x) for x in self.guarantees}
 
 
 def make_manifest(plan: Plan) -> Manifest:
@@ -114,12 +111,7 @@ def make_manifest(plan: Plan) -> Manifest:
             for problem in plan.problems
         ],
         agents=[
-            AgentRecord(
-                name=agent.title(),
-                made=write_call(agent.table()),
-                caveat=_caveat(plan, agent.title()),
-                certainty=_certainty(plan, agent.title()),
-            )
+            _agent_record(agent, [made for (_, name), made in plan.agents.items() if name == agent.title()])
             for agent in plan.study.agents
         ],
         pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
@@ -141,15 +133,11 @@ def _constraints(problem: PlannedProblem) -> dict[str, Any]:
     return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
 
 
-def _caveat(plan: Plan, name: str) -> str:
-    """That of an agent, on whichever problem it has one."""
-    return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
-
-
-def _certainty(plan: Plan, name: str) -> float | None:
-    """That of an agent, on whichever problem it has certificates."""
-    found = (agent.certainty for agent in plan.agents.values() if agent.name == name)
-    return next((certainty for certainty in found if certainty is not None), None)
+def _agent_record(agent: AgentSpec, made: list[PlannedAgent]) -> AgentRecord:
+    """An agent with the caveat and the certainty that it has on any problem."""
+    caveat = next((one.caveat for one in made if one.caveat), "")
+    certainty = next((one.certainty for one in made if one.certainty is not None), None)
+    return AgentRecord(agent.title(), write_call(agent.table()), caveat, certainty)
 
 
 _T = TypeVar("_T", Failure, Optimum, Manifest)
@@ -180,7 +168,8 @@ class Folder:
         """Make the folder ready for a study; an error if it holds another study."""
         damaged, new = [], make_manifest(plan)
         try:
-            old = self.read_manifest() if self._has(_PLAN) else new
+            there = os.path.exists(self.root / _PLAN)  # noqa: PTH110 - which is False where it may not look
+            old = self.read_manifest() if there else new
         except FileError as error:
             damaged.append(str(error))
             old = new
@@ -282,9 +271,6 @@ class Folder:
 
     def _optimum(self, problem: str) -> Path:
         return self.root / "optima" / f"{problem}.json"
-
-    def _has(self, name: str) -> bool:
-        return os.path.exists(self.root / name)  # noqa: PTH110 - which is False where it may not look
 
     @staticmethod
     def _keep(path: Path, content: bytes) -> None:

@@ -18,7 +18,6 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -101,7 +100,12 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         if task.version != VERSION:
             raise StudyError(f"the worker has Equipoise {VERSION}; the program that sent the work has {task.version}")
         allow(*task.sources)
-        _require_sources(task.sources)
+        for module, planned in task.sources.items():
+            if _hash_of_loaded(module) != planned:
+                raise StudyError(
+                    f"the source of {module}, or of a module that it imports, is not what it was when the study was "
+                    "planned; start the study again, with the same modules on all machines"
+                )
         if isinstance(task, OptimumTask):
             return Solved(_solve(task))
         return Finished(_run(task, folder, every))
@@ -113,16 +117,6 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
 
 _hash_of_loaded: Final = functools.cache(hash_module)
 """The hash of a module when this process first used it: what was edited since is not what runs here."""
-
-
-def _require_sources(sources: Mapping[str, str]) -> None:
-    """Refuse to run other code than the plan's under the plan's id."""
-    for module, planned in sources.items():
-        if _hash_of_loaded(module) != planned:
-            raise StudyError(
-                f"the source of {module}, or of a module that it imports, is not what it was when the study was "
-                "planned; start the study again, with the same modules on all machines"
-            )
 
 
 def in_pool(jobs: int) -> None:
@@ -173,8 +167,11 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     reward = make_reward(task.reward, task.model, task.problem)
     progress = _resumed(task, folder) or _Progress(task.make_agent(reward), [], [])
     marks = np.array(task.marks, dtype=np.int64)
-    with _working():
+    _busy.set()  # a request to end the process then waits for the end of a stretch
+    try:
         _walk(task, progress, marks, reward, folder, every)
+    finally:
+        _busy.clear()
     outcomes = np.array(progress.rows).reshape(marks.size, reward.n_outcomes)
     values = np.array([reward.objective.value(w) for w in outcomes])
     agent, certified = progress.agent, np.array(progress.ceilings) - [reward.value(w) for w in outcomes]
@@ -210,7 +207,6 @@ def _laws(agent: Agent, model: Model) -> dict[str, Any]:
 def _walk(
     task: RunTask, progress: _Progress, marks: NDArray[np.int64], reward: Reward, folder: Path | None, every: float
 ) -> None:
-    """Take all steps, keeping records; saves and shows how far it is, if there is a folder for that."""
     agent = progress.agent
     already, begun = agent.t - 1, time.perf_counter()
     before, last_beat, last_save, pause = progress.seconds, begun, begun, every
@@ -235,28 +231,14 @@ def _walk(
                 os._exit(0)
 
 
-@contextlib.contextmanager
-def _working() -> Iterator[None]:
-    """Mark a run as under way: a request to end the process then waits for the end of a stretch."""
-    _busy.set()
-    try:
-        yield
-    finally:
-        _busy.clear()
-
-
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
     content: dict[str, float] = {"t": agent.t - 1, "speed": speed, "value": reward.objective.value(agent.average)}
     if agent.reward == reward and math.isfinite(agent.best_possible):
         content["certified"] = agent.best_possible - reward.value(agent.average)
-    _write_beat(task.id, content, folder)
-
-
-def _write_beat(run: str, content: Mapping[str, float], folder: Path) -> None:
     with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
-        part = folder / f".{run}.beat.part"
+        part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))
-        part.replace(folder / f"{run}.beat")
+        part.replace(folder / f"{task.id}.beat")
 
 
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
@@ -268,13 +250,8 @@ def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
     }
     with contextlib.suppress(EquipoiseError, OSError):
         progress.agent.save(saved)
-        header = {
-            "id": task.id,
-            "agent": saved.name,
-            "sha256": _checksum(saved),
-            "seconds": progress.seconds,
-            "resumed": progress.resumed,
-        }
+        header: dict[str, Any] = {"id": task.id, "agent": saved.name, "sha256": _checksum(saved)}
+        header |= {"seconds": progress.seconds, "resumed": progress.resumed}
         write_npz(folder / f"{task.id}.records", rows, header, _KIND, _VERSION)
         progress.slot = 1 - progress.slot
 

@@ -203,7 +203,6 @@ def _steps(agent: Agent) -> int:
 
 
 def _by_hand(agent: Agent, model: Model, steps: int) -> Iterator[_Step]:
-    """Step an agent from where it is."""
     world = model.world(_SEED, t=agent.t, state=agent.state)
     for _ in range(steps):
         state = world.state

@@ -300,7 +300,6 @@ ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = {
 
 
 def _demand_kernel(clause: str, oracle: Oracle, reward: Reward) -> None:
-    """What the oracle's kernel is made of can be called."""
     kernel: Any = oracle.kernel(reward)
     if not isinstance(kernel, OracleKernel):
         raise ContractError(f"{clause}: kernel: got {kernel!r}; an OracleKernel is needed")
@@ -345,7 +344,6 @@ def _steps(oracle: Oracle, most: int) -> int:
 
 
 def _phases(oracle: Oracle) -> Iterator[tuple[int, Phase]]:
-    """The first phases, with their numbers."""
     for index in range(1, _PHASES + 1):
         phase = oracle.phase(index)
         yield index, phase
@@ -359,7 +357,6 @@ def _paths(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, Iterator[Leg]]
 
 
 def _some_steps(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, OracleKernel, Moment]]:
-    """What some steps are given, with their places in words."""
     for name, source in sources(reward.n_outcomes, _SEED).items():
         for step in walk(oracle, reward, source, _steps(oracle, _FEW_STEPS)):
             yield f"{name}, time {step.before.t}", step.kernel, step.before

@@ -149,7 +149,6 @@ def _arrays(region: Region) -> list[Index | Vector]:
 
 
 def _demand_certificate(where: str, case: _Case, plan: object, tolerance: float) -> None:
-    """Both inequalities, for every pair and for the policy's."""
     if not isinstance(plan, Plan):
         raise ContractError(f"{where}: got {plan!r}; an eq.planning.Plan is needed")
     n_states = case.first_pair.size - 1

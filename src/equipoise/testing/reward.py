@@ -234,7 +234,6 @@ def _demand(clause: str, when: str, fault: str | None) -> None:
 def _demand_same(
     what: str, reward: Reward, other: Reward, sampling: Sampling, clause: str = "can_be_made_again"
 ) -> None:
-    """Two rewards have the same constants, parameters and values."""
     for name in audit.CONSTANTS:
         one, two = getattr(reward, name), getattr(other, name)
         if one != two:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import altair as alt
 import polars as pl
@@ -64,8 +64,7 @@ def linear_axis(low: float, high: float, title: str | None) -> tuple[Any, Any]:
     return alt.Axis(tickCount=5, title=title), alt.Scale(domain=[low - air, high + air], nice=False, zero=False)
 
 
-DIGITS: Final = 6
-"""Significant ones, of the numbers within a page."""
+DIGITS: Final = 6  # significant ones, of the numbers within a page
 
 
 def curve_chart(
@@ -96,26 +95,32 @@ def curve_chart(
 
     layers = []
     if level is not None:
-        layers.append(_rule(level, axis, scale, theme))
+        rule = alt.Chart(alt.Data(values=[{"y": round_number(level)}]))
+        layers.append(rule.mark_rule(color=theme.ink, strokeWidth=1.2, strokeDash=[5, 3], opacity=0.75).encode(y=y))
     shade = base.transform_filter("isValid(datum.y_low)").mark_area(fillOpacity=0.16 if len(names) <= 4 else 0.08)
     layers.append(shade.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
     layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=hue, strokeDash=pattern))
-    layers += [_guide(guide, x, axis, scale, theme) for guide in guides]
-    layers += _bounds(bounds, agents, theme, x, y, hue, _BOUND)
-    layers += _bounds(proven, agents, theme, x, y, hue, _CERTIFIED)
+    for guide in guides:
+        ends = [{"t": guide.t0, "y": round_number(guide.y0)}, {"t": guide.t1, "y": round_number(guide.y1)}]
+        line = alt.Chart(alt.Data(values=ends)).mark_line(
+            color=theme.muted, strokeWidth=1.4, strokeDash=[6, 4], clip=True
+        )
+        layers.append(line.encode(x=x, y=y))
+    layers += _bounds(bounds, agents, theme, (x, y, hue), "bound", 1.6, (5, 4))
+    layers += _bounds(proven, agents, theme, (x, y, hue), "certified", 1.2, CERTIFIED_DASHES)
     single = frame.filter(pl.len().over("agent") == 1)  # a line needs two points: one alone is drawn as a dot
     if single.height:
         dot = alt.Chart(alt.Data(values=single.to_dicts()))
         layers.append(dot.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, color=hue))
-        ends = dot.transform_filter("isValid(datum.y_low)").mark_rule(strokeWidth=2)
-        layers.append(ends.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
+        band = dot.transform_filter("isValid(datum.y_low)").mark_rule(strokeWidth=2)
+        layers.append(band.encode(x=x, y=alt.Y("y_low:Q", axis=axis, scale=scale), y2="y_high:Q", color=hue))
     if curves.below:
-        layers.append(
-            base.transform_filter("datum.below")
-            .mark_point(shape="triangle-down", size=46, filled=False, strokeWidth=1.5, yOffset=-5)
-            .encode(x=x, y=y, color=hue)
+        below, look = (
+            base.transform_filter("datum.below"),
+            {"size": 46, "filled": False, "strokeWidth": 1.5, "yOffset": -5},
         )
-    layers += [_guide_label(guide, x, axis, scale, theme) for guide in guides]
+        layers.append(below.mark_point(shape="triangle-down", **look).encode(x=x, y=y, color=hue))
+    layers += [_guide_label(guide, x, y, theme) for guide in guides]
     if theme.tooltips:
         layers.append(base.mark_point(size=160, filled=True, opacity=0).encode(x=x, y=y, tooltip=_tooltip(title)))
     chart = alt.layer(*layers, data=alt.Data(values=frame.to_dicts()))
@@ -145,53 +150,28 @@ def agent_scales(
     return hue, pattern
 
 
-def _rule(level: float, axis: Any, scale: Any, theme: Theme) -> Any:
-    chart = alt.Chart(alt.Data(values=[{"y": round_number(level)}]))
-    return chart.mark_rule(color=theme.ink, strokeWidth=1.2, strokeDash=[5, 3], opacity=0.75).encode(
-        y=alt.Y("y:Q", axis=axis, scale=scale)
-    )
-
-
-def _guide(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
-    ends = [{"t": guide.t0, "y": round_number(guide.y0)}, {"t": guide.t1, "y": round_number(guide.y1)}]
-    return (
-        alt.Chart(alt.Data(values=ends))
-        .mark_line(color=theme.muted, strokeWidth=1.4, strokeDash=[6, 4], clip=True)
-        .encode(x=x, y=alt.Y("y:Q", axis=axis, scale=scale))
-    )
-
-
-class _Look(NamedTuple):
-    """How a bound is drawn, and what it is called."""
-
-    title: str
-    width: float
-    dashes: tuple[int, int]
-
-
 CERTIFIED_DASHES: Final = (3, 2)
-_BOUND: Final = _Look("bound", 1.6, (5, 4))
-_CERTIFIED: Final = _Look("certified", 1.2, CERTIFIED_DASHES)
 
 
 def _bounds(
     bounds: Sequence[tuple[str, int, float]],
     agents: Mapping[str, str],
     theme: Theme,
-    x: Any,
-    y: Any,
-    hue: Any,
-    look: _Look,
+    axes: tuple[Any, Any, Any],
+    title: str,
+    width: float,
+    dashes: tuple[int, int],
 ) -> list[Any]:
-    """One line an agent, each a little further on in its dashes: bounds that coincide are all to be seen."""
+    """One line per agent, each a little further on in its dashes: bounds that coincide are all to be seen."""
+    x, y, hue = axes
     tips = [alt.Tooltip("agent:N"), alt.Tooltip("t:Q", title="t", format=",")]
-    tips.append(alt.Tooltip("y:Q", title=look.title, format=".4~g"))
+    tips.append(alt.Tooltip("y:Q", title=title, format=".4~g"))
     layers = []
     for place, name in enumerate(dict.fromkeys(name for name, _, _ in bounds)):
         rows = [{"agent": agents[name], "t": t, "y": round_number(bound)} for who, t, bound in bounds if who == name]
         chart = alt.Chart(alt.Data(values=rows))
-        dashes = chart.mark_line(strokeWidth=look.width, strokeDash=list(look.dashes), strokeDashOffset=4 * place)
-        layers.append(dashes.encode(x=x, y=y, color=hue))
+        line = chart.mark_line(strokeWidth=width, strokeDash=list(dashes), strokeDashOffset=4 * place)
+        layers.append(line.encode(x=x, y=y, color=hue))
         if len(rows) == 1:  # of which a line shows nothing
             layers.append(chart.mark_point(shape="diamond", size=50, filled=False).encode(x=x, y=y, color=hue))
         if theme.tooltips:
@@ -199,14 +179,13 @@ def _bounds(
     return layers
 
 
-def _guide_label(guide: Guide, x: Any, axis: Any, scale: Any, theme: Theme) -> Any:
+def _guide_label(guide: Guide, x: Any, y: Any, theme: Theme) -> Any:
     """Above its higher end, on a ground of its own so that it can be read across a curve."""
     start = {"t": guide.t0, "y": round_number(guide.y0), "label": f"slope {fraction(guide.rate)}"}
-    text = alt.Chart(alt.Data(values=[start])).encode(x=x, y=alt.Y("y:Q", axis=axis, scale=scale), text="label:N")
-    ground = text.mark_text(
-        align="left", dx=2, dy=-9, fontSize=theme.font_size - 1, color=theme.paper, stroke=theme.paper, strokeWidth=4
-    )
-    return ground + text.mark_text(align="left", dx=2, dy=-9, fontSize=theme.font_size - 1, color=theme.muted)
+    text = alt.Chart(alt.Data(values=[start])).encode(x=x, y=y, text="label:N")
+    look = {"align": "left", "dx": 2, "dy": -9, "fontSize": theme.font_size - 1}
+    ground = text.mark_text(color=theme.paper, stroke=theme.paper, strokeWidth=4, **look)
+    return ground + text.mark_text(color=theme.muted, **look)
 
 
 def _tooltip(title: str) -> list[Any]:

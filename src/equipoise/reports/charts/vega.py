@@ -56,7 +56,6 @@ def _size(spec: Mapping[str, Any], theme: Theme, height: int) -> dict[str, Any]:
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The one configuration with the other laid over it."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -115,22 +114,11 @@ def _measure(spec: dict[str, Any]) -> tuple[float, float]:
 _PIXELS_PER_INCH: Final = 216  # of a PNG, where a pixel of the figure is 1/72 inch: three for one
 
 
-def _svg(spec: dict[str, Any]) -> bytes:
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn.encode()
-
-
-def _png(spec: dict[str, Any]) -> bytes:
-    drawn: bytes = vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH)
-    return drawn
-
-
-def _pdf(spec: dict[str, Any]) -> bytes:
-    drawn: bytes = vl_convert.vegalite_to_pdf(spec)
-    return drawn
-
-
-FORMATS: Final[dict[str, Callable[[dict[str, Any]], bytes]]] = {"svg": _svg, "png": _png, "pdf": _pdf}
+FORMATS: Final[dict[str, Callable[[dict[str, Any]], bytes]]] = {
+    "svg": lambda spec: bytes(vl_convert.vegalite_to_svg(spec).encode()),
+    "png": lambda spec: bytes(vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH)),
+    "pdf": lambda spec: bytes(vl_convert.vegalite_to_pdf(spec)),
+}
 
 
 def has_letters(font: str) -> bool:

@@ -126,7 +126,6 @@ def _compare(first: str, second: str, one: Mapping[int, float], other: Mapping[i
 
 
 def _signed_sums(d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The 2^n sums of ± d_i."""
     sums = np.zeros(1)
     for x in d:
         sums = np.concatenate([sums - x, sums + x])

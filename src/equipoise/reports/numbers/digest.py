@@ -107,9 +107,7 @@ class ProblemDigest:
 def digest(results: Results) -> tuple[ProblemDigest, ...]:
     """All problems of a study, in its order."""
     frame = results.frame.with_columns(pl.col("problem", "agent").cast(pl.String)).filter(pl.col("t") >= 1)
-    return tuple(
-        _problem(record, frame.filter(pl.col("problem") == record.name), results) for record in results.problems
-    )
+    return tuple(_problem(record, frame.filter(problem=record.name), results) for record in results.problems)
 
 
 def resolution(record: ProblemRecord) -> float:
@@ -141,14 +139,16 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
     rank = pl.DataFrame({"agent": names, "rank": range(len(names))}, schema={"agent": pl.String, "rank": pl.Int64})
     kept = add_priced(record, finite.join(rank, on="agent").sort("rank", "seed", "t"), measure)
 
-    end = _shared_end(kept, names)
+    counts = kept.group_by("t").agg(pl.col("agent").n_unique()).filter(pl.col("agent") == len(names))
+    end = int(counts["t"].max()) if counts.height else None  # type: ignore[arg-type]
     agents = tuple(_agent(record, name, kept.filter(agent=name), end, measure, results) for name in names)
     sign = 1.0 if measure == "regret" else -1.0
     best: str | None = None
     pairs: tuple[Comparison, ...] = ()
     if end is not None:
         best = min(agents, key=lambda agent: sign * agent.priced.mean).name
-        pairs = compare_all({name: _losses(kept.filter(agent=name, t=end), PRICED, sign) for name in names})
+        last = {name: kept.filter(agent=name, t=end).select("seed", sign * pl.col(PRICED)) for name in names}
+        pairs = compare_all({name: dict(rows.iter_rows()) for name, rows in last.items()})
 
     curves, certified = _main_curves(record, kept, measure)
     busy = [agent.name for agent in agents if agent.episodes > 0]
@@ -187,18 +187,8 @@ def _main_curves(record: ProblemRecord, rows: pl.DataFrame, measure: str) -> tup
     if measure != "regret":
         return place_on_linear_axis(plain), None if certified is None else place_on_log_axis(certified, 0.0)
     least = resolution(record)
-    return place_on_log_axis(plain, least, certified), None if certified is None else place_on_log_axis(
-        certified, least, plain
-    )
-
-
-def _shared_end(rows: pl.DataFrame, names: Sequence[str]) -> int | None:
-    counts = rows.group_by("t").agg(pl.col("agent").n_unique()).filter(pl.col("agent") == len(names))
-    return int(counts["t"].max()) if counts.height else None  # type: ignore[arg-type]
-
-
-def _losses(rows: pl.DataFrame, measure: str, sign: float) -> dict[int, float]:
-    return dict(zip(rows["seed"].to_list(), (sign * rows[measure]).to_list(), strict=True))
+    shown = None if certified is None else place_on_log_axis(certified, least, plain)
+    return place_on_log_axis(plain, least, certified), shown
 
 
 def _agent(
@@ -206,22 +196,19 @@ def _agent(
 ) -> AgentDigest:
     t = int(rows["t"].max()) if end is None else end  # type: ignore[arg-type]
     last = rows.filter(t=t)
-    slope = None
-    if measure == "regret":
-        slope = _slope(rows, t, resolution(record))
     made = next(agent for agent in results.agents if agent.name == name)
     means = last.select(pl.col("sweeps", "episodes", *ENDED).cast(pl.Float64).fill_null(0).mean()).row(0, named=True)
     return AgentDigest(
         name=name,
         t=t,
         final=mean_interval(last[measure].to_numpy()),
-        slope=slope,
+        slope=_slope(rows, t, resolution(record)) if measure == "regret" else None,
         rate=results.rates.get((record.name, name)),
         speed=_speed(rows),
         sweeps=means["sweeps"],
         episodes=means["episodes"],
         triggers=tuple(means[trigger] for trigger in ENDED),
-        outcomes=tuple(_entry_mean(last, k) for k in range(record.n_outcomes)),
+        outcomes=tuple(float(last["outcomes"].list.get(k).mean()) for k in range(record.n_outcomes)),  # type: ignore[arg-type]
         caveat=made.caveat,
         guarantee=results.guarantees.get((record.name, name)),
         proven=summarise_certificates(rows, t, results.certified_within, made.certainty),
@@ -239,10 +226,6 @@ def _slope(rows: pl.DataFrame, end: int, floor: float) -> Slope:
         .sort("t")
     )
     return fit_slope(wide["t"].to_numpy(), wide.drop("t").to_numpy().T, floor)
-
-
-def _entry_mean(rows: pl.DataFrame, k: int) -> float:
-    return float(rows.select(pl.col("outcomes").list.get(k).mean()).item())
 
 
 def _speed(rows: pl.DataFrame) -> Speed | None:

@@ -25,14 +25,12 @@ from equipoise.reports.pages.report import Study, open_study, report_sections
 from equipoise.reports.pages.section import Column, Figure, Panels, Section, SectionMaker, Table, file_stems
 
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+(e[-+]?\d+)?)?( ?%)?")
-SIZES: Final = (100, 10_000)
-"""The smallest and the largest width and height of a figure, in pixels."""
+SIZES: Final = (100, 10_000)  # the smallest and the largest width and height of a figure, in pixels
 FONT_SIZES: Final = (4, 100)
 _LEAST_PLOT: Final = 40  # pixels: nothing can be seen in a smaller plot
 
 
 def _rows(table: Table, write: Callable[[Column, str], str]) -> list[list[str]]:
-    """The headings and the rows of a table, each cell written for a format."""
     head = [write(Column(column.heading), column.heading) for column in table.columns]
     rows = [[write(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
     return [head, *rows]

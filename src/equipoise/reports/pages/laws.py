@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from equipoise.reports.charts.laws import TRUTH, law_chart
-from equipoise.reports.charts.theme import Theme
 from equipoise.reports.numbers.digest import ProblemDigest
 from equipoise.reports.numbers.format import count, number
 from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES, Law, LawAccuracy, LawSummary
 from equipoise.reports.pages import sentences
 from equipoise.reports.pages.markup import write_list
-from equipoise.reports.pages.section import Beside, Column, Figure, Key, Panels, Part, Table, agent_keys
+from equipoise.reports.pages.section import Beside, Column, Figure, Key, Panels, Part, Table, agent_keys, number_columns
 
 _HEIGHT: Final = 170
 _FOLDED: Final = 12  # rows: of more, the table is folded
@@ -53,7 +53,8 @@ def law_words(agent: LawAccuracy, seed: int, proven: bool) -> str:
     if agent.points:
         return f"{sentence}; its regions are single points, and do not claim to hold the truth."
     if agent.held == agent.values:
-        sentence += f"; {_all(agent.values)} the truth"
+        every = "its one interval holds" if agent.values == 1 else f"all {agent.values:,} intervals hold"
+        sentence += f"; {every} the truth"
     else:
         sentence += f"; {agent.held} of {count(agent.values, 'interval')} hold the truth"
     if agent.runs > 1:
@@ -61,16 +62,10 @@ def law_words(agent: LawAccuracy, seed: int, proven: bool) -> str:
     return f"{sentence}." if proven else f"{sentence}. No proof says that they must."
 
 
-def _all(n: int) -> str:
-    return "its one interval holds" if n == 1 else f"all {n:,} intervals hold"
-
-
 def _panel(place: int, law: Law, problem: str, agents: Mapping[str, str]) -> Figure:
-    def chart(theme: Theme) -> Any:
-        return law_chart(law, agents, theme)
-
     label = f"The law {law.name} on {problem}: estimates, intervals and the truth"
     left = f"{law.left} of {law.left + len(law.values)} values left out" if law.left else ""
+    chart = partial(law_chart, law, agents)
     return Figure(f"law-{place}", chart, label, heading=law.name, aside=left, height=_HEIGHT)
 
 
@@ -104,30 +99,17 @@ def _table(problem: ProblemDigest, found: LawSummary, agents: Mapping[str, str])
             agents[row["agent"]],
             f"{row['seen']:,} of {row['visits']:,}",
             "none" if row["estimate"] is None else number(row["estimate"]),
-            _interval(row["low"], row["high"]),
+            number(row["low"]) + ("" if row["low"] == row["high"] else f" to {number(row['high'])}"),
             "none" if row["truth"] is None else number(row["truth"]),
         )
         for row in entries
     ]
-    folded = ""
-    if len(rows) > _FOLDED:
-        folded = "All values of the laws" if whole else "The values of the laws that are shown"
+    folded = "All values of the laws" if whole else "The values of the laws that are shown"
+    numbers = number_columns("seen", "estimate", "interval", "truth")
     return Table(
         name="laws",
         label=f"Estimated laws and the truth on {problem.record.name}, seed {found.seed}",
-        columns=(
-            Column("law", "long"),
-            Column("value"),
-            Column("agent", "long", "agent"),
-            Column("seen", "number"),
-            Column("estimate", "number"),
-            Column("interval", "number"),
-            Column("truth", "number"),
-        ),
+        columns=(Column("law", "long"), "value", Column("agent", "long", "agent"), *numbers),
         rows=tuple(rows),
-        folded=folded,
+        folded=folded if len(rows) > _FOLDED else "",
     )
-
-
-def _interval(low: float, high: float) -> str:
-    return number(low) if low == high else f"{number(low)} to {number(high)}"

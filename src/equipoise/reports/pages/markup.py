@@ -162,10 +162,6 @@ def _write_text(_renderer: Any, tokens: Sequence[Token], index: int, _options: A
     return str(escape_html(keep_formulas(tokens[index].content)))
 
 
-def _write_break(*_arguments: Any) -> str:
-    return "<br>"
-
-
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable("image")
 _MARKDOWN.add_render_rule("text", _write_text)
-_MARKDOWN.add_render_rule("hardbreak", _write_break)
+_MARKDOWN.add_render_rule("hardbreak", lambda *_: "<br>")

@@ -45,7 +45,9 @@ def render_page(page: Page) -> str:
     """Return the page as text."""
     figures: dict[int, int] = {}
     specifications: list[dict[str, Any]] = []
-    page = replace(page, sections=_with_anchors(page.sections))
+    anchors = file_stems([section.anchor or section.title for section in page.sections])
+    named = [replace(section, anchor=anchor) for section, anchor in zip(page.sections, anchors, strict=True)]
+    page = replace(page, sections=named)
     for title, figure in _figures(page):
         figures[id(figure)] = len(specifications)
         specifications.append(_specification(title, figure))
@@ -62,11 +64,6 @@ def render_page(page: Page) -> str:
             script=Markup(code_in_script(_source("charts.js"))),
         )
     )
-
-
-def _with_anchors(sections: Sequence[Section]) -> tuple[Section, ...]:
-    anchors = file_stems([section.anchor or section.title for section in sections])
-    return tuple(replace(section, anchor=anchor) for section, anchor in zip(sections, anchors, strict=True))
 
 
 def json_in_script(value: Any) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from equipoise.reports.charts.curves import curve_chart
 from equipoise.reports.charts.episodes import BAR, trigger_chart
@@ -85,7 +86,6 @@ def _names(curves: Curves) -> list[str]:
 
 
 def _mean_of(problem: ProblemDigest) -> str:
-    """What curves and bands are."""
     fewest, *_, most = sorted([agent.final.n for agent in problem.agents] * 2)
     if most == 1:
         return "One seed only: no mean and no band."
@@ -97,7 +97,6 @@ def _mean_of(problem: ProblemDigest) -> str:
 
 
 def _floor_words(curves: Curves, what: str, gap: float = 0.0) -> str:
-    """What a log axis cannot show, if there is such a thing."""
     note = ""
     if curves.below and curves.floor is not None:
         reason = f"zero, negative, or below {number(curves.floor)}"
@@ -118,7 +117,7 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
 
     certified = problem.certified if regret else None
 
-    def chart(theme: Theme) -> Any:
+    def chart(theme: Theme) -> Chart:
         return curve_chart(curves, agents, theme, problem.measure, guides, level, certified=certified)
 
     legend = agent_keys(agents, _names(curves))
@@ -206,12 +205,6 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     if curves is None:
         return ["### Episodes", sentences.write_note("No agent here works in episodes.")]
 
-    def begun(theme: Theme) -> Any:
-        return curve_chart(curves, agents, theme, "episodes begun")
-
-    def ended(theme: Theme) -> Any:
-        return trigger_chart(problem, theme)
-
     names = _names(curves)
     busy = [agent for agent in problem.agents if agent.name in names]
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
@@ -223,7 +216,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     note += f" Without episodes, and left out: {sentences.join_names(idle)}." if idle else ""
     left = Figure(
         name="episodes",
-        chart=begun,
+        chart=lambda theme: curve_chart(curves, agents, theme, "episodes begun"),
         label=f"Number of episodes against steps on {problem.record.name}, log-log axes",
         heading="Episodes begun",
         legend=agent_keys(agents, names),
@@ -231,7 +224,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     )
     right = Figure(
         name="triggers",
-        chart=ended,
+        chart=partial(trigger_chart, problem),
         label=f"What ended the episodes: {summary}",
         heading="What ended them",
         legend=[Key(_ENDED_BY[ENDED[i]], f"trigger-{i}", shape="square") for i in reasons],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
 
 from equipoise.reports.charts.curves import CERTIFIED_DASHES, curve_chart, guarantee_chart
-from equipoise.reports.charts.theme import Theme
 from equipoise.reports.numbers.bounds import agents_with_bound, agents_with_unknown_bound, bounded_regret
 from equipoise.reports.numbers.digest import AgentDigest, CertifiedRegret, ProblemDigest, resolution
 from equipoise.reports.numbers.format import count, number, plus_minus, superscript
@@ -35,14 +35,11 @@ def certified_figure(problem: ProblemDigest, agents: Mapping[str, str], seeds: s
     if curves is None:
         return []
 
-    def chart(theme: Theme) -> Any:
-        return curve_chart(curves, agents, theme, "certified regret")
-
     names = list(dict.fromkeys(curves.frame["agent"]))
     ends = [f"{agent.name} ends at {plus_minus(agent.proven.final)}" for agent in problem.agents if agent.proven]
     figure = Figure(
         name="certified",
-        chart=chart,
+        chart=lambda theme: curve_chart(curves, agents, theme, "certified regret"),
         label=f"Certified regret against steps on {problem.record.name}, log-log axes: {'; '.join(ends)}",
         caption=f"{MEANING}. {seeds}",
         legend=agent_keys(agents, names),
@@ -59,12 +56,10 @@ def certificate_words(problem: ProblemDigest, agent: AgentDigest) -> str:
     last += f", mean over {count(found.final.n, 'run')}" if found.final.n > 1 else ""
     mean = agent.final.mean
     if problem.measure == "regret":
-        told = mean > resolution(problem.record)
-        last += (
-            f": {number(found.final.mean / mean, 2)} times the measured {number(mean)}"
-            if told
-            else "; the measured regret is zero or less, as far as can be told"
-        )
+        if mean > resolution(problem.record):
+            last += f": {number(found.final.mean / mean, 2)} times the measured {number(mean)}"
+        else:
+            last += "; the measured regret is zero or less, as far as can be told"
     return f"{agent.name}: {sentences.when_proven(found)}. {last}."
 
 
@@ -84,13 +79,12 @@ def guarantee_parts(problem: ProblemDigest, agents: Mapping[str, str]) -> list[P
     """The figure and its words, or that the bounds were not computed; nothing if no agent has one."""
     left = agents_with_unknown_bound(problem)
     if left:
-        return [_HEADING, sentences.write_note(_not_computed(left))]
+        note = f"There is an explicit bound on the regret of {sentences.join_names(left)}; it was not computed. It"
+        note += f" depends on the diameter, which takes long to compute in worlds of more than {MOST_STATES:,} states."
+        return [_HEADING, sentences.write_note(note)]
     shown = bounded_regret(problem)
     if shown is None:
         return []
-
-    def chart(theme: Theme) -> Any:
-        return guarantee_chart(shown, agents, theme)
 
     covered = agents_with_bound(problem)
     lines = [guarantee_words(agent, guarantee, resolution(problem.record)) for agent, guarantee in covered]
@@ -102,7 +96,7 @@ def guarantee_parts(problem: ProblemDigest, agents: Mapping[str, str]) -> list[P
     )
     figure = Figure(
         name="guarantee",
-        chart=chart,
+        chart=partial(guarantee_chart, shown, agents),
         label=f"Regret and its bounds against steps on {problem.record.name}, log-log axes: {' '.join(lines)}",
         caption=caption,
         legend=(
@@ -134,10 +128,3 @@ def guarantee_words(agent: AgentDigest, guarantee: Guarantee, zero: float) -> st
     if guarantee.limit < FURTHEST:
         return f"{sentence} The bound is not below {largest} within the {guarantee.limit:,} steps that it is made for."
     return f"{sentence} The bound is not below {largest} within 10{superscript(18)} steps."
-
-
-def _not_computed(names: Sequence[str]) -> str:
-    return (
-        f"There is an explicit bound on the regret of {sentences.join_names(names)}; it was not computed. It depends on"
-        f" the diameter, which takes long to compute in worlds of more than {MOST_STATES:,} states."
-    )

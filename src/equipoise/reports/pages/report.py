@@ -22,8 +22,7 @@ from equipoise.reports.pages.sentences import join_names, summary
 from equipoise.studies.reader import open_results
 from equipoise.studies.results import Failure, Results
 
-Study = Results | str | os.PathLike[str]
-"""The results of a study, or the folder that holds them."""
+Study = Results | str | os.PathLike[str]  # the results of a study, or the folder that holds them
 
 
 def write_report(
@@ -165,7 +164,6 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
 
 
 def _state(results: Results, done: int) -> list[Part]:
-    """What a reader should know before trusting any of it."""
     parts: list[Part] = []
     if not done:
         parts.append("No run has a result yet.")

@@ -374,8 +374,12 @@ class Section:
         return [part for part in walk_parts(self.parts) if isinstance(part, Figure | Panels)]
 
 
-SectionMaker: TypeAlias = Callable[[Results], Section]
-"""A function of the `Results` of a study."""
+SectionMaker: TypeAlias = Callable[[Results], Section]  # a function of the `Results` of a study
+
+
+def number_columns(*headings: str) -> list[Column]:
+    """Make columns of numbers."""
+    return [Column(heading, "number") for heading in headings]
 
 
 def walk_parts(parts: Sequence[Part]) -> Iterator[Part]:

@@ -79,7 +79,9 @@ def summary(problem: ProblemDigest) -> list[str]:
     sentences = [_leader(problem, best)]
     sentences += _differences(problem)
     sentences += _fall(best)
-    sentences += [] if best.proven is None else [_sentence_case(when_proven(best.proven))]
+    if best.proven is not None:
+        clause = when_proven(best.proven)
+        sentences.append(f"{clause[0].upper()}{clause[1:]}.")
     return sentences
 
 
@@ -97,10 +99,6 @@ def when_proven(found: CertifiedRegret) -> str:
         return f"from t = {found.all:,} on it is proven{'' if one else f' in all {found.runs} runs'} {lost}{sure}"
     when = f"from t = {found.since[0]:,} on" + (f" in the first, {found.since[-1]:,} in the last" if done > 1 else "")
     return f"at the end it is proven in {done} of {found.runs} runs {lost}, {when}{sure}"
-
-
-def _sentence_case(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def _leader(problem: ProblemDigest, best: AgentDigest) -> str:

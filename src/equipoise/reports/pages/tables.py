@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from equipoise.reports.charts.curves import curve_chart
 from equipoise.reports.charts.theme import Theme
@@ -25,8 +25,8 @@ from equipoise.reports.numbers.format import (
 from equipoise.reports.pages import sentences
 from equipoise.reports.pages.markup import escape, write_list
 from equipoise.reports.pages.proofs import within_cell
-from equipoise.reports.pages.section import Column, Figure, Panels, Part, Table, Text, agent_keys
-from equipoise.studies.results import INFEASIBLE, Optimum
+from equipoise.reports.pages.section import Chart, Column, Figure, Panels, Part, Table, Text, agent_keys, number_columns
+from equipoise.studies.results import INFEASIBLE
 
 _MOST_VERDICTS: Final = 5
 
@@ -51,16 +51,16 @@ def final_parts(problem: ProblemDigest) -> list[Part]:
 def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> Table:
     regret = problem.measure == "regret"
     at = "" if problem.end is None else f" at t = {problem.end:,}"
-    columns = [Column("agent", "long", "agent"), Column("seeds", "number"), Column(f"{problem.measure}{at}", "number")]
+    columns = [Column("agent", "long", "agent"), *number_columns("seeds", f"{problem.measure}{at}")]
     if regret:
-        columns += [Column("slope", "number"), Column("bound", "number")]
+        columns += number_columns("slope", "bound")
     proving = next((agent.proven for agent in problem.agents if agent.proven is not None), None)
     if proving is not None:
-        columns += [Column("certified", "number"), Column(f"within {as_given(proving.within)}", "number")]
+        columns += number_columns("certified", f"within {as_given(proving.within)}")
     if problem.violations is not None:
         columns.append(Column(problem.judged, "number"))
     if against:
-        columns += [Column("best is better on", "number"), Column("corrected p", "number")]
+        columns += number_columns("best is better on", "corrected p")
     rows = []
     for agent in problem.agents:
         row: list[str] = [agent.label, str(agent.final.n)]
@@ -72,7 +72,8 @@ def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> T
         if problem.violations is not None:
             row.append(plus_minus(agent.priced))
         if against:
-            row += ["best", ""] if agent.name == problem.best else _against(against[agent.name])
+            pair = against.get(agent.name)
+            row += ["best", ""] if pair is None else [f"{pair.lower} of {pair.n}", p_cell(pair.corrected)]
         rows.append(tuple(row))
     best = next((i for i, agent in enumerate(problem.agents) if agent.name == problem.best), None)
     return Table(
@@ -82,10 +83,6 @@ def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> T
         rows=tuple(rows),
         best=best if against else None,
     )
-
-
-def _against(pair: Comparison) -> list[str]:
-    return [f"{pair.lower} of {pair.n}", p_cell(pair.corrected)]
 
 
 def _table_words(problem: ProblemDigest) -> str:
@@ -133,10 +130,7 @@ def _all_pairs(problem: ProblemDigest) -> Table:
         label=f"{every} on {problem.record.name}",
         columns=(
             Column("pair", "long"),
-            Column("first is better on", "number"),
-            Column(f"difference in {problem.judged}", "number"),
-            Column("p", "number"),
-            Column("corrected p", "number"),
+            *number_columns("first is better on", f"difference in {problem.judged}", "p", "corrected p"),
         ),
         rows=tuple(rows),
         folded=every,
@@ -147,10 +141,8 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
     """What could be had: the value with its certificate, outcomes, and prices."""
     record, optimum = problem.record, problem.record.optimum
     if optimum is None:
-        note = (
-            "The offline program has no certified answer for this problem: there is no optimum to measure regret"
-            " against."
-        )
+        note = "The offline program has no certified answer for this problem: there is no optimum to measure regret"
+        note += " against."
         if problem.certified is not None:
             note += " Certificates are proven without it."
         return ["### Optimum", sentences.write_note(note)]
@@ -165,9 +157,7 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
         "solver": f"{optimum.solver}, {number(optimum.seconds, 2)} s",
     }
     best = next((agent for agent in problem.agents if agent.name == problem.best), None)
-    columns = [Column("outcome"), Column("optimum", "number")]
-    columns += [Column("best agent", "number")] if best else []
-    columns.append(Column("price −θ*", "number"))
+    columns = ["outcome", *number_columns("optimum", *(["best agent"] if best else []), "price −θ*")]
     rows = []
     for k, (outcome, theta) in enumerate(zip(optimum.outcomes, optimum.theta, strict=True)):
         reached = [number(best.outcomes[k])] if best else []
@@ -179,17 +169,13 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
         rows=tuple(rows),
         folded=f"All {len(rows)} outcomes and their prices" if len(rows) > MOST_OUTCOMES else "",
     )
-    return ["### Optimum", facts, prices, sentences.write_note(_price_words(optimum))]
-
-
-def _price_words(optimum: Optimum) -> str:
     note = (
         "The optimum lies between the value, which is attained, and the dual value, which the certificate proves."
         " −θ* are shadow prices: what a little more of each outcome is worth at the optimum, in units of g."
     )
     if optimum.status != "optimal":
         note += f" The solver's answer is not certified as optimal ({optimum.status})."
-    return note
+    return ["### Optimum", facts, prices, sentences.write_note(note)]
 
 
 def speed_parts(problem: ProblemDigest) -> list[Part]:
@@ -203,12 +189,7 @@ def speed_parts(problem: ProblemDigest) -> list[Part]:
     table = Table(
         name="speed",
         label=f"Steps per second on {problem.record.name}",
-        columns=(
-            Column("agent", form="agent"),
-            Column("median", "number"),
-            Column("range", "number"),
-            Column("sweeps", "number"),
-        ),
+        columns=(Column("agent", form="agent"), *number_columns("median", "range", "sweeps")),
         rows=tuple(rows),
     )
     note = (
@@ -248,8 +229,7 @@ def violation_parts(problem: ProblemDigest, agents: Mapping[str, str], seeds: st
 def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
     record = problem.record
     multipliers = record.optimum.multipliers if record.optimum is not None else {}
-    columns = [Column("constraint", "long"), Column("price", "number"), Column("multiplier", "number")]
-    columns += [Column(agent.name, "number") for agent in problem.agents]
+    columns = [Column("constraint", "long"), *number_columns("price", "multiplier", *(a.name for a in problem.agents))]
     rows: list[tuple[str, ...]] = []
     for j, (name, price) in enumerate(zip(record.constraints, record.prices, strict=True)):
         cells = [
@@ -268,7 +248,7 @@ def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
 
 
 def _panel(j: int, name: str, curves: Curves, problem: str, agents: Mapping[str, str]) -> Figure:
-    def chart(theme: Theme) -> Any:
+    def chart(theme: Theme) -> Chart:
         return curve_chart(curves, agents, theme, "violation" if theme.tooltips else "")
 
     label = f"Violation of {name} against steps on {problem}"
