@@ -56,21 +56,12 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
 
 
 def write_npz(
-    path: str | os.PathLike[str],
-    arrays: Mapping[str, NDArray[Any]],
-    header: Mapping[str, Any],
-    kind: str,
-    version: int,
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any], kind: str, version: int
 ) -> None:
     """Write named arrays and a header to exactly `path`, atomically."""
     if _HEADER in arrays:
         raise ValueError(f"an array may not be called {_HEADER!r}")
-    about = {
-        "format": f"{_FORMAT}{kind}",
-        "version": version,
-        "arrays": sorted(arrays),
-        "content": dict(header),
-    }
+    about = {"format": f"{_FORMAT}{kind}", "version": version, "arrays": sorted(arrays), "content": dict(header)}
     members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
     size = sum(np.asarray(array).nbytes for array in members.values())
     if size > MOST_BYTES or members[_HEADER].nbytes > _MOST_HEADER_BYTES:
@@ -116,6 +107,7 @@ def _regular(target: Path) -> os.stat_result | None:
 
 
 def _kind_of(found: os.stat_result) -> str:
+
     return next((kind for test, kind in _KINDS.items() if test(found.st_mode)), "something else")
 
 
@@ -215,10 +207,8 @@ def read_saved(path: str | os.PathLike[str], kinds: Mapping[str, int]) -> Saved:
             if kind not in kinds or not about["format"].startswith(_FORMAT):
                 raise FileError(f"{source}: holds {about['format']}; {_FORMAT}{next(iter(kinds))} is needed")
             if about["version"] > kinds[kind]:
-                raise FileError(
-                    f"{source}: of version {about['version']}, written by a later Equipoise; "
-                    f"this one reads version {kinds[kind]}"
-                )
+                later = f"of version {about['version']}, written by a later Equipoise"
+                raise FileError(f"{source}: {later}; this one reads version {kinds[kind]}")
             absent = sorted(set(about["arrays"]) - names)
             if absent:
                 raise FileError(f"{source}: the array {absent[0]!r} is missing")
@@ -277,22 +267,16 @@ def ensure(condition: Any, otherwise: str) -> None:
 
 def require_pointer(pointer: NDArray[np.int64], count: int, size: int, name: str) -> None:
     """Refuse a pointer unless it says where each of `count` parts of `size` entries begins and the last ends."""
-    ensure(
-        pointer.size == count + 1
-        and pointer[0] == 0
-        and np.all(pointer[1:] >= pointer[:-1])
-        and int(pointer[-1]) == size,
-        f"the array {name!r} must have {count + 1} entries, begin with 0, never fall, and end with {size}",
-    )
+    wanted = f"must have {count + 1} entries, begin with 0, never fall, and end with {size}"
+    fits = pointer.size == count + 1 and pointer[0] == 0 and int(pointer[-1]) == size
+    ensure(fits and np.all(pointer[1:] >= pointer[:-1]), f"the array {name!r} {wanted}")
 
 
 def require_range(part: NDArray[Any], size: int, low: int, high: int, name: str) -> None:
     """Refuse an array that has not `size` entries, all of them from `low` to below `high`."""
     ensure(part.size == size, f"the array {name!r} has {part.size} entries; {size} are needed")
-    ensure(
-        size == 0 or (part.min() >= low and part.max() < high),
-        f"the array {name!r} has entries outside of {low} to {high - 1}",
-    )
+    fits = size == 0 or (part.min() >= low and part.max() < high)
+    ensure(fits, f"the array {name!r} has entries outside of {low} to {high - 1}")
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:

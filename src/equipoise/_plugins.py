@@ -106,7 +106,9 @@ def load_external(
     if (inspect.isclass(part) or inspect.isfunction(part)) and not _defines(loaded, part):
         raise error(f"{where}: {kind} is defined in {part.__module__}; {wanted} that {module} itself defines is needed")
     if not _fits(part, base, derived):
-        raise error(f"{where}: {kind} is {_what(part)}; {wanted} is needed")
+        found = "another function" if inspect.isfunction(part) else f"of type {type(part).__name__}"
+        found = "a class of another kind" if inspect.isclass(part) else found
+        raise error(f"{where}: {kind} is {found}; {wanted} is needed")
     return part
 
 
@@ -132,12 +134,6 @@ def _wanted(base: type | None, derived: bool) -> str:
     if derived:
         return f"a class derived from {base.__name__}"
     return f"a function annotated to return it, `-> {base.__name__}`,"
-
-
-def _what(part: Any) -> str:
-    if inspect.isclass(part):
-        return "a class of another kind"
-    return "another function" if inspect.isfunction(part) else f"of type {type(part).__name__}"
 
 
 def _loaded(module: str, said: str, error: type[EquipoiseError]) -> Any:

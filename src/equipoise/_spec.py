@@ -90,7 +90,8 @@ def parameters(maker: Maker, *, injected: bool = False) -> dict[str, inspect.Par
     signature = _signature(maker)
     star = [name for name, one in signature.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     if star:
-        raise ContractError(f"{_name_of(maker)}: it takes *{star[0]}; a part names every parameter that it has")
+        name = getattr(maker, "__name__", repr(maker))
+        raise ContractError(f"{name}: it takes *{star[0]}; a part names every parameter that it has")
     return {name: one for name, one in signature.items() if injected or name not in _injected(maker)}
 
 
@@ -126,8 +127,6 @@ def kind_of(part: Maker) -> str:
     return f"{part.__module__}:{part.__qualname__}"
 
 
-# -- from a component to its spec -----------------------------------------------------------------------------------
-
 Write = Callable[[Any, str], Any]
 
 
@@ -158,17 +157,13 @@ def _data(value: Any, write: Write, where: str) -> Any:
 
 def call_text(name: str, arguments: Mapping[str, Any], longest: int | None = None) -> str:
     """A component as a call, such as ``Scaled(confidence=Adaptive())``, with values of at most `longest` letters."""
-    inside = ", ".join(f"{key}={_value_text(value, longest)}" for key, value in arguments.items())
-    return f"{name}({inside})"
 
+    def write(value: Any) -> str:
+        if isinstance(value, Mapping) and "kind" in value:
+            return call_text(str(value["kind"]), {key: x for key, x in value.items() if key != "kind"}, longest)
+        return _short(value, longest)
 
-def _value_text(value: Any, longest: int | None) -> str:
-    if isinstance(value, Mapping) and "kind" in value:
-        return call_text(str(value["kind"]), {key: x for key, x in value.items() if key != "kind"}, longest)
-    return _short(value, longest)
-
-
-# -- and back -------------------------------------------------------------------------------------------------------
+    return f"{name}({', '.join(f'{key}={write(value)}' for key, value in arguments.items())})"
 
 
 @final
@@ -230,7 +225,7 @@ def _value(value: Any, maker: Maker, parameter: inspect.Parameter, where: str, r
         base = next((kind for kind, makers in reader.kinds.items() if str(value["kind"]) in makers()), Component)
     if base is None:
         return value
-    if isinstance(value, list) and _takes_several(maker, parameter):
+    if isinstance(value, list) and typing.get_origin(_annotation(maker, parameter)) is Sequence:
         return [_part(one, base, f"{where}[{i}]", reader) for i, one in enumerate(value)]
     return _part(value, base, where, reader)
 
@@ -244,10 +239,6 @@ def _base_of(maker: Maker, parameter: inspect.Parameter, kinds: Iterable[type]) 
     annotation = _annotation(maker, parameter)
     union = typing.get_args(annotation) or (annotation,)
     return next((base for base in kinds for one in union if inspect.isclass(one) and issubclass(one, base)), None)
-
-
-def _takes_several(maker: Maker, parameter: inspect.Parameter) -> bool:
-    return typing.get_origin(_annotation(maker, parameter)) is Sequence
 
 
 def _annotation(maker: Maker, parameter: inspect.Parameter) -> Any:
@@ -286,10 +277,6 @@ def _kept(part: Component, name: str) -> Any:
         raise ContractError(
             f"{type(part).__name__}: its parameter {name!r} is not kept; set self.{name} in its constructor"
         ) from None
-
-
-def _name_of(maker: Maker) -> str:
-    return getattr(maker, "__name__", repr(maker))
 
 
 def _within(where: str, name: str) -> str:

@@ -13,6 +13,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -99,22 +100,18 @@ class _PieceCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(func)
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], *, forceinline: bool = False) -> Callable[..., Any]:
     """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division."""
-    return _compiled(function, forceinline=False)
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, for the pieces of a loop: always inlined into it."""
-    return _compiled(function, forceinline=True)
-
-
-def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., Any]:
     options = {"pipeline_class": _PieceCompiler} if forceinline else {}
     make: Any = numba.njit(error_model="numpy", nogil=True, _nrt=False, forceinline=forceinline, **options)
     compiled = make(function)
     compiled._cache = _cache_of(function)
     return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `kernel`, for the pieces of a loop: always inlined into it."""
+    return kernel(function, forceinline=True)
 
 
 class Entry:
@@ -129,11 +126,8 @@ class Entry:
         frame: FrameClass | None = None,
         allocates: bool = True,
     ) -> None:
-        self._function = function
+        self._function, self._signature, self._frame, self._allocates = function, signature, frame, allocates
         self._cached = cached and Path(function.__code__.co_filename).is_file()
-        self._signature = signature
-        self._frame = frame
-        self._allocates = allocates
         self._compiled: Any = None
 
     def takes(self, frame: FrameClass) -> bool:
@@ -181,16 +175,11 @@ class Entry:
         module, name = self._function.__module__, self._function.__qualname__
         if getattr(sys.modules.get(module), name, None) is self:  # declared by a decorator, under that name
             return _named_entry, (module, name)
-        return _entry_of, (self._function, self._cached, self._signature)
+        return partial(Entry, cached=self._cached, signature=self._signature), (self._function,)
 
 
 def _named_entry(module: str, name: str) -> Entry:
-    named: Entry = getattr(importlib.import_module(module), name)
-    return named
-
-
-def _entry_of(function: Callable[..., None], cached: bool, signature: Any) -> Entry:
-    return Entry(function, cached=cached, signature=signature)
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
 
 
 def entry(function: Callable[..., None]) -> Entry:

@@ -64,11 +64,8 @@ def _mismatch(given, wanted, path):
         parts = (_mismatch(x, y, f"{path}.{name}") for name, x, y in zip(names, given, wanted, strict=True))
         return next(filter(None, parts), "")
     if isinstance(wanted, types.Array):
-        fits = isinstance(given, types.Array) and (given.dtype, given.ndim, given.layout) == (
-            wanted.dtype,
-            wanted.ndim,
-            wanted.layout,
-        )
+        shape = (wanted.dtype, wanted.ndim, wanted.layout)
+        fits = isinstance(given, types.Array) and (given.dtype, given.ndim, given.layout) == shape
     else:
         whole = isinstance(wanted, types.Integer) and isinstance(given, types.Integer)
         fits = whole or types.unliteral(given) == wanted

@@ -72,7 +72,13 @@ def compiling(subject: str, *, kept: bool) -> Iterator[None]:
             yield
         return
     began = time.perf_counter()
-    watch = threading.Timer(max(0.0, ANNOUNCE_AFTER_SECONDS - _SPENT.get(subject, 0.0)), _announce, (subject, kept))
+
+    def announce() -> None:
+        if subject not in _ANNOUNCED:
+            _ANNOUNCED.add(subject)
+            say(f"compiling {subject}, {'once for this version' if kept else 'anew in every process'} ...")
+
+    watch = threading.Timer(max(0.0, ANNOUNCE_AFTER_SECONDS - _SPENT.get(subject, 0.0)), announce)
     watch.daemon = True
     watch.start()
     try:
@@ -81,13 +87,6 @@ def compiling(subject: str, *, kept: bool) -> Iterator[None]:
     finally:
         watch.cancel()
         _SPENT[subject] = _SPENT.get(subject, 0.0) + time.perf_counter() - began
-
-
-def _announce(subject: str, kept: bool) -> None:
-    if subject not in _ANNOUNCED:
-        _ANNOUNCED.add(subject)
-        how_often = "once for this version" if kept else "anew in every process"
-        say(f"compiling {subject}, {how_often} ...")
 
 
 class _Listener(event.Listener):  # type: ignore[misc]

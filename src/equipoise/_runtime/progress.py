@@ -76,22 +76,17 @@ def progress_display(
     if wanted is None and not console.is_terminal:
         yield Progress()
         return
-    display = _Display(_rich_bar(console, total is not None), words, total, unit)
+    from rich import progress as rich
+
+    about, speed = rich.TextColumn("{task.description}"), rich.TextColumn("{task.fields[speed]}")
+    columns = [about, rich.BarColumn(), rich.TaskProgressColumn(), speed, rich.TimeRemainingColumn()]
+    if total is None:
+        columns = [rich.SpinnerColumn(), about, rich.TimeElapsedColumn()]
+    display = _Display(rich.Progress(*columns, console=console, transient=True), words, total, unit)
     try:
         yield display
     finally:
         display.stop()
-
-
-def _rich_bar(console: Any, known: bool) -> Any:
-    from rich import progress as rich
-
-    words, speed = rich.TextColumn("{task.description}"), rich.TextColumn("{task.fields[speed]}")
-    if known:
-        columns = [words, rich.BarColumn(), rich.TaskProgressColumn(), speed, rich.TimeRemainingColumn()]
-    else:
-        columns = [rich.SpinnerColumn(), words, rich.TimeElapsedColumn()]
-    return rich.Progress(*columns, console=console, transient=True)
 
 
 def _short(rate: float) -> str:

@@ -89,13 +89,11 @@ class UserFunction:
         try:
             result = self(np.frombuffer(vector))  # type: ignore[call-overload]
             if np.shape(result) != self._shape:
-                raise ValueError(
-                    f"it gives an array of shape {np.shape(result)}; {self._shape or 'a number'} is needed"
-                )
+                needed = f"{self._shape or 'a number'} is needed"
+                raise ValueError(f"it gives an array of shape {np.shape(result)}; {needed}")
             answer[:] = result
         except BaseException as error:  # an interrupt as well: `failure` raises it again
             exception = error
-        if exception is not None:
             answer[:] = np.nan
         if self._noted[0] == 0.0 and not all(map(math.isfinite, answer.tolist())):
             self._noted[1:] = vector

@@ -34,7 +34,6 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, ParameterError, StudyError
-from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model
 from equipoise.models.world import stream
 from equipoise.rewards.base import Reward
@@ -221,11 +220,6 @@ def model_hash(model: Model) -> str:
     return _hash_of(*model.pack())
 
 
-def _laws_hash(laws: Laws) -> str:
-    """A hash of what an agent is told of mechanics; what laws and values are called is no part of it."""
-    return _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.pack_arrays())
-
-
 def _hash_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
@@ -242,16 +236,9 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
         raise StudyError(f"{where}.world: {error}") from error
     reward = make_reward(problem.reward, model, f"{where}.reward")
     model_id, determines = model_hash(model), _spec(reward)
-    sources = _sources(determines)
-    return PlannedProblem(
-        name=problem.title(),
-        model=model,
-        reward=reward,
-        world=None if isinstance(problem.world, Model) else problem.world,
-        model_id=model_id,
-        sources=sources,
-        id=_digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": determines}, sources),
-    )
+    sources, world = _sources(determines), None if isinstance(problem.world, Model) else problem.world
+    identity = _digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": determines}, sources)
+    return PlannedProblem(problem.title(), model, reward, world, model_id, sources, identity)
 
 
 def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, ready: bool) -> PlannedAgent:
@@ -276,8 +263,8 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         determines["policy"] = dict(policy)
     if "seed" not in description:
         determines.pop("seed", None)
-    if made.space.laws is not None:
-        determines[TOLD] = _laws_hash(made.space.laws)
+    if (laws := made.space.laws) is not None:  # what laws and values are called is no part of it
+        determines[TOLD] = _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.pack_arrays())
     if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
     own = _spec(made.reward) == _spec(problem.reward)
@@ -305,9 +292,8 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
         return None
     scale, exponent, _ = tolerance_rule(agent.tolerance)
-    if scale > 1.0 or scale * steps**exponent > steps**-0.5:
-        return None
-    if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold
+    loose = scale > 1.0 or scale * steps**exponent > steps**-0.5
+    if loose or isinstance(agent.threshold, Power):  # the theorems are for a bounded threshold
         return None
     anytime = isinstance(reward, Entropy) and reward.mu is None
     return -1.0 / 3.0 if anytime else rate(agent.oracle)
@@ -356,15 +342,12 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int) 
 
 
 def _spec(component: Component) -> dict[str, Any]:
-    return to_spec(component, _write_hash)
+    def write(value: Any, where: str) -> dict[str, str] | None:  # a model by its hash
+        if value is not None and not isinstance(value, Model):
+            raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
+        return None if value is None else {"model": model_hash(value)}
 
-
-def _write_hash(value: Any, where: str) -> dict[str, str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Model):
-        raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
-    return {"model": model_hash(value)}
+    return to_spec(component, write)
 
 
 def _digest(determines: Mapping[str, Any], sources: Mapping[str, str]) -> str:
@@ -392,20 +375,10 @@ def find_guarantee(agent: Agent, model: Model, marks: Sequence[int]) -> Guarante
     if model.n_states > MOST_STATES:
         return Guarantee(smallest.probability, setting.scale, (), None, limit)
     facts = Facts.of(model)
-    return Guarantee(
-        probability=smallest.probability,
-        largest=setting.scale,
-        bounds=tuple((t, regret(facts, setting, t).value) for t in marks),
-        telling=_telling(facts, setting, limit),
-        limit=limit,
-    )
-
-
-def _telling(facts: Facts, setting: Setting, limit: int) -> int | None:
-    """The first T at which the bound is below L ||1_K||, by bisection; None if there is none up to the limit."""
 
     def tells(steps: int) -> bool:
         return regret(facts, setting, steps).value < setting.scale
 
-    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)
-    return first if first <= limit else None
+    bounds = tuple((t, regret(facts, setting, t).value) for t in marks)
+    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)  # the first T at which the bound is below L ||1_K||
+    return Guarantee(smallest.probability, setting.scale, bounds, first if first <= limit else None, limit)

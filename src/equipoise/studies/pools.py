@@ -85,9 +85,8 @@ class LocalPool(Pool):
     def close(self, now: bool) -> None:
         """Wait for the processes, or ask them to save what they are doing and to leave."""
         if now:
-            children = list(
-                (getattr(self.executor, "_processes", None) or {}).values()
-            )  # the processes of this pool only
+            processes = getattr(self.executor, "_processes", None) or {}
+            children = list(processes.values())  # of this pool only
             for child in children:
                 child.terminate()
             deadline = time.monotonic() + _SAVE_SECONDS
@@ -170,10 +169,8 @@ class Claims:
             return True
         try:
             _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB, 1, _offset(identity))
-        except (BlockingIOError, PermissionError):
-            return False
-        except OSError:  # a file system without locks
-            return True
+        except OSError as error:  # any other is that of a file system without locks
+            return not isinstance(error, BlockingIOError | PermissionError)
         return True
 
     def drop(self, identity: str) -> None:

@@ -131,9 +131,8 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
             record = place.read_result(run)
             failure = place.read_failure(run) if record is None else None
             if record is not None and record.sizes() != sizes[title]:
-                raise FileError(
-                    f"{place.result(run)}: its outcomes or violations are not those of the problem {title!r}"
-                )
+                wrong = f"its outcomes or violations are not those of the problem {title!r}"
+                raise FileError(f"{place.result(run)}: {wrong}")
         except FileError as error:
             damaged.append(str(error))
             continue
@@ -175,9 +174,8 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
     def add_run(record: Record) -> polars.DataFrame:
         about = record.about
         optimum = polars.lit(best(about["problem"]), polars.Float64)
-        constant: dict[str, Any] = {"problem": about["problem"], "agent": about["agent"]}
         return record.table.select(
-            *(polars.lit(value, polars.String).alias(name) for name, value in constant.items()),
+            *(polars.lit(about[name], polars.String).alias(name) for name in ("problem", "agent")),
             polars.lit(about["seed"], polars.Int64).alias("seed"),
             polars.lit(about["id"], polars.String).alias("run"),
             "t",

@@ -61,16 +61,8 @@ def make_law_frame(rows: Iterable[tuple[Any, ...]] = ()) -> polars.DataFrame:
     """Make the table of laws from its rows."""
     import polars
 
-    text, whole, number = polars.String, polars.Int64, polars.Float64
-    schema: dict[str, Any] = {
-        "problem": text,
-        "agent": text,
-        "seed": whole,
-        "law": text,
-        "value": text,
-        "visits": whole,
-    }
-    schema |= dict.fromkeys(LAW_NUMBERS, number)
+    schema: dict[str, Any] = dict.fromkeys(("problem", "agent", "seed", "law", "value", "visits"), polars.String)
+    schema |= dict.fromkeys(("seed", "visits"), polars.Int64) | dict.fromkeys(LAW_NUMBERS, polars.Float64)
     return polars.DataFrame(list(rows), schema=schema, orient="row")
 
 

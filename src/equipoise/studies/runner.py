@@ -179,14 +179,12 @@ def _remaining(progress: Progress) -> deque[Task]:
     planned: list[Task] = [*progress.plan.optima, *progress.plan.runs]
     for task in {task.id: task for task in planned}.values():
         try:
-            done = _is_done(progress.folder, task)
+            if _is_done(progress.folder, task):
+                progress.before += isinstance(task, RunTask)
+                continue
         except FileError as error:
             progress.repeated.append(str(error))
-            done = False
-        if not done:
-            tasks.append(task)
-        elif isinstance(task, RunTask):
-            progress.before += 1
+        tasks.append(task)
     return tasks
 
 
@@ -201,11 +199,7 @@ class _Runner:
     """The loop over tasks, and the state that it keeps."""
 
     def __init__(self, progress: Progress, claims: Claims, pool: Pool, every: float, show: Show) -> None:
-        self._progress = progress
-        self._claims = claims
-        self._pool = pool
-        self._every = every
-        self._show = show
+        self._progress, self._claims, self._pool, self._every, self._show = progress, claims, pool, every, show
         self._futures: dict[concurrent.futures.Future[Any], Task] = {}
         self._crashes: dict[str, int] = {}
         self._begun: dict[str, float] = {}  # when tasks were first seen to be under way

@@ -24,7 +24,6 @@ of `vocabulary`. In Python the same study is built from objects or tables, and `
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -36,7 +35,7 @@ import numpy as np
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from equipoise._checks import check_count, check_float, show_value, suggest
+from equipoise._checks import check_count, show_value, suggest
 from equipoise.errors import ParameterError, StudyError
 from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
@@ -52,10 +51,7 @@ _DEEPEST: Final = 40  # levels of tables within tables
 
 
 def _count(low: int, high: int) -> BeforeValidator:
-    def check(x: Any) -> int:
-        return _whole(x, low, high)
-
-    return BeforeValidator(check)
+    return BeforeValidator(lambda x: _whole(x, low, high))
 
 
 def _whole(x: Any, low: int, high: int) -> int:
@@ -98,15 +94,10 @@ def _amount(x: Any) -> float:
 
 
 def _seconds(x: Any) -> float | None:
-    if x is None:
-        return None
     try:
-        number = check_float(x, "", error=StudyError)
-    except StudyError:
-        number = 0.0
-    if not 0.0 < number < math.inf:
-        raise ValueError("a number of seconds above 0 is needed")
-    return number
+        return None if x is None else _amount(x)
+    except ValueError:
+        raise ValueError("a number of seconds above 0 is needed") from None
 
 
 def _name(x: Any) -> str:
@@ -304,13 +295,10 @@ class Study(_Part):
         """
         seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
         marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
-        head = {"name": self.name, "description": self.description, "steps": self.steps}
-        data: dict[str, Any] = {key: value for key, value in head.items() if value}
-        data |= {"seeds": seeds, "checkpoints": marks}
-        if self.certified_within != WITHIN:
-            data["certified_within"] = self.certified_within
-        if self.time_limit is not None:
-            data["time_limit"] = self.time_limit
+        within = None if self.certified_within == WITHIN else self.certified_within
+        head = {"name": self.name, "description": self.description or None, "steps": self.steps, "seeds": seeds}
+        head |= {"checkpoints": marks, "certified_within": within, "time_limit": self.time_limit}
+        data: dict[str, Any] = {key: value for key, value in head.items() if value is not None}
         data["problems"] = [
             {"name": problem.title(), "world": self._world(index, worlds or {}), "reward": problem.reward}
             for index, problem in enumerate(self.problems)
@@ -322,12 +310,11 @@ class Study(_Part):
         return tomli_w.dumps(data)
 
     def _world(self, index: int, files: Mapping[int, str]) -> Any:
-        world = self.problems[index].world
         if index in files:
             return {"file": files[index]}
-        if isinstance(world, Model):
+        if isinstance(self.problems[index].world, Model):
             raise StudyError(f"problems[{index}].world: a Model; save it, and give its file here")
-        return world
+        return self.problems[index].world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -381,12 +368,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise StudyError(f"{where}: it is no TOML: {error}") from None
     level: list[Any] = [data]
     for _ in range(_DEEPEST):
-        level = [
-            part
-            for value in level
-            if isinstance(value, dict | list)
-            for part in (value.values() if isinstance(value, dict) else value)
-        ]
+        inner = (list(x.values()) if isinstance(x, dict) else x for x in level if isinstance(x, dict | list))
+        level = list(itertools.chain.from_iterable(inner))
         if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in level):
             raise StudyError(f"{where}: it has a whole number of more than 64 bits, which TOML does not allow")
     if level:

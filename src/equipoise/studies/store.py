@@ -162,8 +162,6 @@ class Folder:
         """The file of a run's result."""
         return self.root / "runs" / f"{run}.parquet"
 
-    # -- writing --------------------------------------------------------------------------------------
-
     def prepare(self, plan: Plan) -> list[str]:
         """Make the folder ready for a study; an error if it holds another study."""
         damaged, new = [], make_manifest(plan)
@@ -174,23 +172,28 @@ class Folder:
             damaged.append(str(error))
             old = new
         if old.name != new.name:
-            raise StudyError(
-                f"{self.root}: it holds the study {old.name!r}, this is {new.name!r}; choose another folder"
-            )
+            said = f"it holds the study {old.name!r}, this is {new.name!r}; choose another folder"
+            raise StudyError(f"{self.root}: {said}")
         changed = [module for module, source in new.sources.items() if old.sources.get(module, source) != source]
         for part in (self.root, *(self.root / name for name in _PARTS)):
             try:
                 part.mkdir(parents=True, exist_ok=True)
             except (OSError, ValueError) as error:
                 raise FileError(f"{part}: cannot be made ({getattr(error, 'strerror', None) or error})") from error
-            self._forget_stale(part)
+            for path in part.glob(".*.part"):  # what was being written when a program was killed
+                with contextlib.suppress(OSError):
+                    if _OWN_PART.fullmatch(path.name) and time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                        self._remove(path)
         files: dict[int, str] = {}
         for index, problem in enumerate(plan.problems):
             if problem.world is None or "file" in problem.world:
                 files[index] = f"worlds/{problem.model_id}.npz"
                 damaged += self._keep_world(problem, self.root / files[index])
-        self._keep(self.root / _STUDY, plan.study.toml(files).encode())
-        self._keep(self.root / _PLAN, seal_json(asdict(new)))
+        for name, content in ((_STUDY, plan.study.toml(files).encode()), (_PLAN, seal_json(asdict(new)))):
+            with contextlib.suppress(OSError):  # a folder that is complete need not be writeable
+                if (self.root / name).read_bytes() == content:
+                    continue
+            write_bytes(self.root / name, content)
         return damaged + [f"the source of {module} has changed: all runs with parts of it" for module in changed]
 
     def write_result(self, run: str, content: bytes) -> None:
@@ -208,8 +211,6 @@ class Folder:
         """Keep the optimum of a problem."""
         write_bytes(self._optimum(problem), seal_json(asdict(optimum)))
         self.forget_beginning(problem)
-
-    # -- reading --------------------------------------------------------------------------------------
 
     def read_manifest(self) -> Manifest:
         """The manifest of the study in this folder; a `FileError` if there is no study, or if its plan is damaged."""
@@ -267,18 +268,8 @@ class Folder:
             return {}
         return beat if isinstance(beat, dict) else {}
 
-    # -- inside ---------------------------------------------------------------------------------------
-
     def _optimum(self, problem: str) -> Path:
         return self.root / "optima" / f"{problem}.json"
-
-    @staticmethod
-    def _keep(path: Path, content: bytes) -> None:
-        """Write a file unless it is as it should be: a folder that is complete need not be writeable."""
-        with contextlib.suppress(OSError):
-            if path.read_bytes() == content:
-                return
-        write_bytes(path, content)
 
     @staticmethod
     def _keep_world(problem: PlannedProblem, path: Path) -> list[str]:
@@ -298,16 +289,6 @@ class Folder:
     def _remove(path: Path) -> None:
         with contextlib.suppress(OSError):
             path.unlink()
-
-    @classmethod
-    def _forget_stale(cls, folder: Path) -> None:
-        """Remove what was being written when a program was killed."""
-        for path in folder.glob(".*.part"):
-            with contextlib.suppress(OSError):
-                if not _OWN_PART.fullmatch(path.name):
-                    continue  # somebody else's
-                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
-                    cls._remove(path)
 
 
 def seal_json(content: Mapping[str, Any]) -> bytes:

@@ -90,20 +90,14 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     elif MECHANICS in description:
         model = _from_mechanics(description, where)
     else:
-        _hint_other_kinds(description, where)
+        kind = description.get("kind")
+        if isinstance(kind, str) and kind.endswith(".npz"):
+            raise StudyError(f'{where}.kind: {kind!r} is the name of a file; write {{ file = "{kind}" }}')
+        if isinstance(kind, str) and kind in systems() and kind not in worlds():
+            hint = f'write {{ {MECHANICS} = "{kind}" }}'
+            raise StudyError(f"{where}.kind: {kind!r} is a system whose mechanics are known; {hint}")
         model = from_spec(description, Model, where, Context().reader())
     return model.visits() if visits else model
-
-
-def _hint_other_kinds(description: Mapping[str, Any], where: str) -> None:
-    """Refuse the name of a file, or of a system that is no table, with how it is written."""
-    kind = description.get("kind")
-    if isinstance(kind, str) and kind.endswith(".npz"):
-        raise StudyError(f'{where}.kind: {kind!r} is the name of a file; write {{ file = "{kind}" }}')
-    if isinstance(kind, str) and kind in systems() and kind not in worlds():
-        raise StudyError(
-            f'{where}.kind: {kind!r} is a system whose mechanics are known; write {{ {MECHANICS} = "{kind}" }}'
-        )
 
 
 def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
@@ -176,9 +170,8 @@ def _refuse(value: Any, where: str) -> Any:
 def _from_file(description: Mapping[str, Any], where: str, folder: Path | None) -> Model:
     extra = sorted(set(description) - {"file"})
     if extra or not isinstance(description["file"], str):
-        raise StudyError(
-            f"{where}: a world from a file has the path of the file and nothing else, got {dict(description)!r}"
-        )
+        found = f"got {dict(description)!r}"
+        raise StudyError(f"{where}: a world from a file has the path of the file and nothing else, {found}")
     try:
         return Model.load((folder or Path()) / description["file"])
     except EquipoiseError as error:

@@ -177,18 +177,8 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     agent, certified = progress.agent, np.array(progress.ceilings) - [reward.value(w) for w in outcomes]
     if agent.reward != reward:  # what it proves is about another optimum
         certified[:] = np.inf
-    about = {
-        "id": task.id,
-        "problem": task.problem,
-        "agent": task.agent,
-        "seed": task.seed,
-        "steps": task.steps,
-        "seconds": progress.seconds,
-        "resumed": progress.resumed,
-        "spec": task.spec,
-        "sources": task.sources,
-        **_laws(agent, task.model),
-    }
+    about = {name: getattr(task, name) for name in ("id", "problem", "agent", "seed", "steps", "spec", "sources")}
+    about |= {"seconds": progress.seconds, "resumed": progress.resumed, **_laws(agent, task.model)}
     violations = violations_at(reward, outcomes)
     return encode_result(tabulate_run(marks, outcomes, values, certified, agent.episode_record, violations), about)
 

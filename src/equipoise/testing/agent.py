@@ -18,9 +18,9 @@ from equipoise._spec import parameters
 from equipoise.agents.base import Agent
 from equipoise.errors import ContractError, EquipoiseError, FileError, ProtocolError
 from equipoise.models.model import Model
-from equipoise.rewards.base import Reward
 from equipoise.rewards.custom import Custom
 from equipoise.simulation import simulate
+from equipoise.testing._shared import name_clauses
 
 _STEPS: Final = 300
 _SEED: Final = 11
@@ -146,7 +146,7 @@ def goes_on_after_a_file(agent: Agent, model: Model) -> None:
                     if type(agent).memory is Agent.memory:
                         return
                     raise ContractError(f"save: {error}") from error
-                loaded = type(agent).load(path, reward=_given_reward(agent))
+                loaded = type(agent).load(path, reward=agent.reward if isinstance(agent.reward, Custom) else None)
                 if action is not None:
                     outcomes, after = world.step(action)
                     loaded.observe(outcomes, after)
@@ -171,17 +171,9 @@ def is_independent_of_its_copies(agent: Agent, model: Model) -> None:
         raise ContractError("what a copy did has changed the original")
 
 
-AGENT_CLAUSES: Final[dict[str, Callable[[Agent, Model], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        keeps_the_protocol,
-        keeps_count,
-        repeats_itself,
-        goes_on_after_a_file,
-        is_independent_of_its_copies,
-    )
-}
+AGENT_CLAUSES: Final[dict[str, Callable[[Agent, Model], None]]] = name_clauses(
+    says_what_it_is, keeps_the_protocol, keeps_count, repeats_itself, goes_on_after_a_file, is_independent_of_its_copies
+)
 
 
 def _made_again(agent: Agent) -> Agent:
@@ -192,10 +184,6 @@ def _made_again(agent: Agent) -> Agent:
     except (TypeError, EquipoiseError) as error:
         raise ContractError(f"{type(agent).__name__}: it cannot be made again from its arguments ({error})") from error
     return twin
-
-
-def _given_reward(agent: Agent) -> Reward | None:
-    return agent.reward if isinstance(agent.reward, Custom) else None
 
 
 def _steps(agent: Agent) -> int:

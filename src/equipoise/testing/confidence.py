@@ -25,6 +25,7 @@ from equipoise.models.standard import garnet, riverswim
 from equipoise.planning.evi import extended_value_iteration
 from equipoise.rewards.separable import Linear
 from equipoise.simulation import simulate
+from equipoise.testing._shared import name_clauses
 from equipoise.theory.decomposition import coverage
 
 _DELTA: Final = 0.1
@@ -171,18 +172,15 @@ def holds_the_truth(confidence: Confidence) -> None:
             )
 
 
-CLAUSES: Final[dict[str, Callable[[Confidence], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        is_well_formed,
-        is_a_function_of_the_counts,
-        keeps_what_still_stands,
-        can_be_planned_with,
-        learns,
-        holds_the_truth,
-    )
-}
+CLAUSES: Final[dict[str, Callable[[Confidence], None]]] = name_clauses(
+    says_what_it_is,
+    is_well_formed,
+    is_a_function_of_the_counts,
+    keeps_what_still_stands,
+    can_be_planned_with,
+    learns,
+    holds_the_truth,
+)
 
 
 def _worlds() -> Iterator[tuple[str, Model]]:

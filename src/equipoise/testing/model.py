@@ -19,6 +19,7 @@ from equipoise._types import Index, Vector
 from equipoise.errors import ContractError, EquipoiseError
 from equipoise.models.model import Model
 from equipoise.models.outcome_rows import dense_row, differing_rows, mask_rows
+from equipoise.testing._shared import name_clauses
 
 Made: TypeAlias = Model | Callable[[], Model]
 
@@ -173,18 +174,15 @@ def tells_its_agents_the_truth(made: Made) -> None:
         )
 
 
-MODEL_CLAUSES: Final[dict[str, Callable[[Made], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        is_made_alike_each_time,
-        has_proper_laws,
-        is_communicating,
-        is_sampled_as_it_is,
-        is_the_same_elsewhere,
-        has_labels_that_fit,
-        tells_its_agents_the_truth,
-    )
-}
+MODEL_CLAUSES: Final[dict[str, Callable[[Made], None]]] = name_clauses(
+    is_made_alike_each_time,
+    has_proper_laws,
+    is_communicating,
+    is_sampled_as_it_is,
+    is_the_same_elsewhere,
+    has_labels_that_fit,
+    tells_its_agents_the_truth,
+)
 
 
 def _model(made: Made, clause: str) -> Model:

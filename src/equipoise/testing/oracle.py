@@ -14,17 +14,17 @@ g(average) = min over theta of the mean of f_t(theta); for Frank-Wolfe from smoo
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from equipoise._runtime.compiler import Entry
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.errors import ContractError, EquipoiseError, OracleError
+from equipoise.errors import ContractError, OracleError
 from equipoise.models.standard import garnet
 from equipoise.oracles.base import Oracle, OracleKernel, OracleTheory, Phase
 from equipoise.oracles.frame import OracleFrame
@@ -35,9 +35,9 @@ from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.norms import dual, length
 from equipoise.rewards.ordered import BottomSum
 from equipoise.rewards.separable import Linear, Quadratic
-from equipoise.simulation import simulate
 from equipoise.testing._mirror_map import candidates, demand_minimisers, demand_strong_convexity, described_by_a_map
 from equipoise.testing._oracle_paths import GUARD, MARK, Leg, Moment, legs, padded, remembered, sources, take_step, walk
+from equipoise.testing._shared import demand_copies, demand_resumes, name_clauses
 
 _STEPS: Final = 300
 _FEW_STEPS: Final = 30
@@ -75,13 +75,7 @@ def says_what_it_is(oracle: Oracle, reward: Reward) -> None:
     clause = "says_what_it_is"
     if not isinstance(oracle, Oracle):
         raise ContractError(f"{clause}: got {type(oracle).__name__}; an Oracle is needed")
-    try:
-        twin = type(oracle)(**oracle.arguments())
-    except (TypeError, EquipoiseError) as error:
-        raise ContractError(f"{clause}: it cannot be made again from its arguments ({error})") from error
-    for what, other in (("made from its arguments again", twin), ("copied", copy.deepcopy(oracle))):
-        if repr(other) != repr(oracle):
-            raise ContractError(f"{clause}: {oracle!r}, {what}, is {other!r}")
+    demand_copies(clause, oracle)
     if not isinstance(oracle.theory, OracleTheory):
         raise ContractError(f"{clause}: theory: got {oracle.theory!r}; an OracleTheory is needed")
     horizon: Any = oracle.horizon
@@ -150,8 +144,8 @@ def is_a_function_of_what_it_is_given(oracle: Oracle, reward: Reward) -> None:
             given = moment._replace(theta=moment.theta.copy(), memory=moment.memory.copy())
             take_step(kernel, reward, given, np.full(kernel.scratch, left), reward.params)
             answers.append((given.theta, given.memory))
-        for theta, memory in answers[1:]:
-            for name, one, other in zip(("theta", "memory"), answers[0], (theta, memory), strict=True):
+        for again in answers[1:]:
+            for name, one, other in zip(("theta", "memory"), answers[0], again, strict=True):
                 if one.tobytes() != other.tobytes():
                     raise ContractError(
                         f"is_a_function_of_what_it_is_given: {where}: {name} is {show(one)}, and when called again "
@@ -257,46 +251,28 @@ def steps_by_its_mirror_map(oracle: Oracle, reward: Reward) -> None:
 def is_kept_with_an_agent(oracle: Oracle, reward: Reward) -> None:
     """In an agent, whose memory is taken and given back, it goes on bit for bit; step by step as in one call."""
     model = garnet(3, 2, 2, reward.n_outcomes, seed=_SEED)
-    steps = _steps(oracle, _STEPS)
-    marks = {steps // 3, steps} - {0}
-    whole, parts = TocUCRL2(model.space, reward, oracle), TocUCRL2(model.space, reward, oracle)
-    simulate(model, whole, steps, _SEED, progress=False)
-    taken = 0
-    for mark in sorted(marks):
-        world = model.world(_SEED, t=parts.t, state=parts.state)
-        for _ in range(mark - taken):
-            parts.observe(*world.step(parts.act(world.state)))
-        taken, kept = mark, copy.deepcopy(parts.memory())
-        parts = TocUCRL2(model.space, reward, oracle)
-        parts.restore(kept)
-    for name, one, other in (
-        ("theta", whole.theta, parts.theta),
-        ("its memory", whole.loop.arrays.memory.oracle, parts.loop.arrays.memory.oracle),
-        ("the average", whole.average, parts.average),
-    ):
-        if one.tobytes() != other.tobytes():
-            raise ContractError(
-                f"is_kept_with_an_agent: after {steps} steps {name} is {show(one)} in one call, and {show(other)} step "
-                "by step with the memory taken and given back"
-            )
+    looks: dict[str, Callable[[TocUCRL2], Vector | Index]] = {
+        "theta": lambda agent: agent.theta,
+        "its memory": lambda agent: agent.loop.arrays.memory.oracle,
+        "the average": lambda agent: agent.average,
+    }
+    make = partial(TocUCRL2, model.space, reward, oracle)
+    demand_resumes("is_kept_with_an_agent", make, model, _steps(oracle, _STEPS), _SEED, looks)
 
 
-ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        refuses_what_does_not_fit,
-        starts_within_reach,
-        has_phases_that_follow_one_another,
-        writes_only_its_own,
-        is_a_function_of_what_it_is_given,
-        stays_within_reach,
-        keeps_its_regret_term,
-        keeps_its_episode_bound,
-        steps_by_its_mirror_map,
-        is_kept_with_an_agent,
-    )
-}
+ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = name_clauses(
+    says_what_it_is,
+    refuses_what_does_not_fit,
+    starts_within_reach,
+    has_phases_that_follow_one_another,
+    writes_only_its_own,
+    is_a_function_of_what_it_is_given,
+    stays_within_reach,
+    keeps_its_regret_term,
+    keeps_its_episode_bound,
+    steps_by_its_mirror_map,
+    is_kept_with_an_agent,
+)
 
 
 def _demand_kernel(clause: str, oracle: Oracle, reward: Reward) -> None:

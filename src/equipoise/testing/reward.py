@@ -17,6 +17,7 @@ from equipoise._types import Vector
 from equipoise.errors import ContractError, EquipoiseError, RewardError
 from equipoise.rewards import audit
 from equipoise.rewards.base import Reward
+from equipoise.testing._shared import name_clauses
 
 _TIMES: Final = (1, 100, 10**6)
 _FEW: Final = 40  # points where each costs a cvxpy expression or a maximisation
@@ -98,9 +99,12 @@ def is_concave(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa
     for when, fixed in _fixed(reward):
         points, _ = _points(fixed, sampling)
         fault = audit.not_concave(fixed, points, sampling.slack)
-        others = np.concatenate(
-            (_neighbours(points.w[:_FEW], math.sqrt(sampling.slack)), _touching(fixed, points.gradients[:_FEW]))
-        )
+        w, K = points.w[:_FEW], fixed.n_outcomes
+        moves = math.sqrt(sampling.slack) * np.concatenate((np.eye(K), -np.eye(K)))  # along each axis, to both sides
+        near = np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, K)
+        # where a tangent comes closest to g
+        touching = [np.clip(fixed.conjugate_argmax(-x), 0.0, 1.0) for x in points.gradients[:_FEW]]
+        others = np.concatenate((near, touching))
         _demand("is_concave", when, fault or audit.not_a_supergradient(fixed, points, others, sampling.slack))
 
 
@@ -193,22 +197,19 @@ def agrees_with_itself_in_time(reward: Reward, sampling: Sampling = Sampling()) 
             )
 
 
-REWARD_CLAUSES: Final[dict[str, Callable[..., None]]] = {
-    clause.__name__: clause
-    for clause in (
-        declares_itself,
-        is_finite,
-        has_kernels_that_only_answer,
-        can_be_made_again,
-        is_concave,
-        is_lipschitz,
-        is_smooth,
-        maximises_its_conjugate,
-        equals_its_expression,
-        keeps_to_its_vertices,
-        agrees_with_itself_in_time,
-    )
-}
+REWARD_CLAUSES: Final[dict[str, Callable[..., None]]] = name_clauses(
+    declares_itself,
+    is_finite,
+    has_kernels_that_only_answer,
+    can_be_made_again,
+    is_concave,
+    is_lipschitz,
+    is_smooth,
+    maximises_its_conjugate,
+    equals_its_expression,
+    keeps_to_its_vertices,
+    agrees_with_itself_in_time,
+)
 
 
 def _fixed(reward: Reward) -> Iterator[tuple[str, Reward]]:
@@ -244,17 +245,6 @@ def _demand_same(
         one, two = reward.value(w), other.value(w)
         if not np.array_equal(one, two, equal_nan=True):
             raise ContractError(f"{clause}: {what} has the value {two} instead of {one} at w = {audit.show(w)}")
-
-
-def _neighbours(w: Vector, step: float) -> Vector:
-    """Each point moved by `step` along each axis, to both sides, within the box."""
-    moves = step * np.concatenate((np.eye(w.shape[1]), -np.eye(w.shape[1])))
-    return np.asarray(np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, w.shape[1]))
-
-
-def _touching(reward: Reward, gradients: Vector) -> Vector:
-    """Where a tangent comes closest to g: the maximisers of the conjugate at minus the gradients."""
-    return np.array([np.clip(reward.conjugate_argmax(-gradient), 0.0, 1.0) for gradient in gradients])
 
 
 def _at_time(kernel: Entry, reward: Reward, t: int, x: Vector, size: int) -> Vector:

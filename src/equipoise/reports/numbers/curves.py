@@ -63,16 +63,9 @@ def average_over_seeds(rows: pl.DataFrame, what: pl.Expr) -> pl.DataFrame:
         .sort("rank", "t")
     )
     s, n = groups["s"].fill_null(0.0).to_numpy(), groups["n"].to_numpy()
-    half = pl.Series("half", half_widths(s, n)).fill_nan(None)
-    return groups.with_columns(half).select(
-        "agent",
-        "t",
-        "n",
-        "mean",
-        error=pl.col("s") / pl.col("n").sqrt(),
-        low=pl.col("mean") - pl.col("half"),
-        high=pl.col("mean") + pl.col("half"),
-    )
+    half = pl.lit(pl.Series("half", half_widths(s, n)).fill_nan(None))
+    error, low, high = pl.col("s") / pl.col("n").sqrt(), pl.col("mean") - half, pl.col("mean") + half
+    return groups.select("agent", "t", "n", "mean", error=error, low=low, high=high)
 
 
 def place_on_linear_axis(frame: pl.DataFrame) -> Curves:
@@ -84,14 +77,8 @@ def place_on_linear_axis(frame: pl.DataFrame) -> Curves:
 def place_on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | None = None) -> Curves:
     """What lies below the floor is drawn on it; `beside` are other curves on the same axis."""
     floor = axis_floor(frame if beside is None else pl.concat([frame, beside]), resolution)
-    drawn = frame.with_columns(
-        *(
-            pl.col(name).clip(floor).alias(drawn)
-            for name, drawn in (("mean", "y"), ("low", "y_low"), ("high", "y_high"))
-        ),
-        (pl.col("mean") < floor).alias("below"),
-    )
-    return Curves(drawn, floor)
+    mean, low, high = (pl.col(name).clip(floor) for name in ("mean", "low", "high"))
+    return Curves(frame.with_columns(y=mean, y_low=low, y_high=high, below=pl.col("mean") < floor), floor)
 
 
 def axis_floor(frame: pl.DataFrame, resolution: float) -> float:

@@ -113,7 +113,7 @@ def digest(results: Results) -> tuple[ProblemDigest, ...]:
 def resolution(record: ProblemRecord) -> float:
     """How small a regret can be told from zero: the gap of the optimum's certificate."""
     gap = record.optimum.gap if record.optimum else 0.0
-    return gap if gap > 0 and math.isfinite(gap) else 0.0
+    return gap if 0 < gap < math.inf else 0.0
 
 
 def optimal_outcome(record: ProblemRecord, k: int) -> float | None:
@@ -272,15 +272,12 @@ class CertifiedRegret:
     @property
     def half(self) -> int | None:
         """The checkpoint from which on half of the runs stay within the amount; None if fewer do."""
-        return self._by((self.runs + 1) // 2)
+        return next(iter(self.since[(self.runs + 1) // 2 - 1 :]), None)
 
     @property
     def all(self) -> int | None:
         """The checkpoint from which on all runs stay within the amount; None if some do not."""
-        return self._by(self.runs)
-
-    def _by(self, runs: int) -> int | None:
-        return self.since[runs - 1] if len(self.since) >= runs else None
+        return next(iter(self.since[self.runs - 1 :]), None)
 
 
 def summarise_certificates(
@@ -292,13 +289,8 @@ def summarise_certificates(
     if last.is_empty():
         return None
     found = steps_until_certified(rows, within).filter("proves")
-    return CertifiedRegret(
-        within=within,
-        certainty=certainty,
-        final=mean_interval(last["certified"].to_numpy()),
-        runs=found.height,
-        since=tuple(sorted(found["since"].drop_nulls().to_list())),
-    )
+    final, since = mean_interval(last["certified"].to_numpy()), sorted(found["since"].drop_nulls().to_list())
+    return CertifiedRegret(within, certainty, final, found.height, tuple(since))
 
 
 PRICED = "priced"

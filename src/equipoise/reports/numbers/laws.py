@@ -66,7 +66,8 @@ def summarise_laws(results: Results, problem: str) -> LawSummary | None:
         return None
     every = _numbered(every)
     told = [agent.name for agent in results.agents if agent.name in set(every["agent"])]
-    seed = _shared_seed(every, told)
+    counts = every.group_by("seed").agg(pl.col("agent").n_unique()).sort("seed")
+    seed = int((counts.filter(agent=len(told))["seed"].to_list() or counts["seed"].to_list())[0])
     shown = every.filter(seed=seed)
     there = [name for name in told if name in set(shown["agent"])]
     columns = ["agent", "law", "place", "value", "visits", "seen", "estimate", "low", "high", "truth"]
@@ -92,18 +93,10 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(value=pl.when(alike).then(pl.format("{} (value {})", "value", "place")).otherwise("value"))
 
 
-def _shared_seed(rows: pl.DataFrame, told: list[str]) -> int:
-    counts = rows.group_by("seed").agg(pl.col("agent").n_unique()).sort("seed")
-    shared = counts.filter(agent=len(told))["seed"].to_list() or counts["seed"].to_list()
-    return int(shared[0])
-
-
 def _chosen_laws(rows: pl.DataFrame) -> list[str]:
     """All laws, or of many those that were seen least, in their order."""
-    laws = rows.group_by("law", maintain_order=True).agg(
-        pl.col("visits").min(), idle=pl.col("truth").is_null().all(), order=pl.lit(0)
-    )
-    laws = laws.with_columns(order=pl.int_range(pl.len()))
+    idle = pl.col("truth").is_null().all()
+    laws = rows.group_by("law", maintain_order=True).agg(pl.col("visits").min(), idle=idle).with_row_index("order")
     return laws.sort("idle", "visits", "order").head(MOST_LAWS).sort("order")["law"].to_list()
 
 

@@ -127,7 +127,8 @@ def write_tables(
     >>> files[0].name, lines
     ('machines-speed.csv', ['agent,speed', 'A,"2,000"'])
     """
-    ending, write = _TABLE_FORMATS[_require_format(format, _TABLE_FORMATS)]
+    _require_format(format, _TABLE_FORMATS)
+    ending, write = _TABLE_FORMATS[format]
     made = report_sections(open_study(results), sections)
     files = {
         f"{stem}-{table.name}.{ending}": write(table).encode()
@@ -191,7 +192,7 @@ def write_figures(
     >>> files[0].name, text.startswith("<svg")
     ('machines-regret.svg', True)
     """
-    draw = FORMATS[_require_format(format, FORMATS)]
+    _require_format(format, FORMATS)
     theme = make_theme(style, width, height, font, font_size)
     if format != "svg" and not has_letters(theme.font):
         raise ParameterError(
@@ -205,12 +206,11 @@ def write_figures(
             try:
                 spec = _specification(section, figure, theme)
                 _require_room(spec, theme)
-                files[f"{stem}-{figure.name}.{format}"] = draw(spec)
+                files[f"{stem}-{figure.name}.{format}"] = FORMATS[format](spec)
             except Exception as error:  # a user's chart may raise anything
                 reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-                raise ReportError(
-                    f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"
-                ) from error
+                said = f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"
+                raise ReportError(said) from error
     return _write_all(folder, files)
 
 
@@ -248,19 +248,15 @@ def _within(name: str, number: int | None, limits: tuple[int, int]) -> int | Non
 
 def _specification(section: Section, figure: Figure | Panels, theme: Theme) -> dict[str, Any]:
     description = f"{figure.name} on {section.title}"
-    if isinstance(figure, Panels):
-        panels = [
-            (", ".join(filter(None, (panel.heading, panel.aside))), panel.draw(theme)) for panel in figure.figures
-        ]
-        return panels_specification(panels, theme, description)
-    return specification(figure.draw(theme), theme, figure.height, description)
+    if isinstance(figure, Figure):
+        return specification(figure.draw(theme), theme, figure.height, description)
+    panels = [(", ".join(filter(None, (one.heading, one.aside))), one.draw(theme)) for one in figure.figures]
+    return panels_specification(panels, theme, description)
 
 
-def _require_format(format: str, known: Collection[str]) -> str:
-    """Return the format, if it is known."""
+def _require_format(format: str, known: Collection[str]) -> None:
     if format not in known:
         raise ParameterError(f"format: got {format!r}; {', '.join(map(repr, known))} are accepted")
-    return format
 
 
 def _write_all(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:

@@ -17,45 +17,19 @@ from markupsafe import escape as escape_html
 
 _BLANK: Final = re.compile(r"[^\S\xa0]+")
 _HEADINGS: Final = ("heading_open", "heading_close")
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\ensuremath{<}",
-    ">": r"\ensuremath{>}",
-    "|": r"\ensuremath{|}",
-    '"': r"\textquotedbl{}",
-    "−": r"\ensuremath{-}",
-    "±": r"\ensuremath{\pm}",
-    "×": r"\ensuremath{\times}",
-    "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}",
-    "∞": r"\ensuremath{\infty}",
-    "√": r"\ensuremath{\surd}",
-    "‖": r"\ensuremath{\|}",
-    "—": "---",
-    "–": "--",
-    "\xa0": "~",
-    "α": r"\ensuremath{\alpha}",
-    "β": r"\ensuremath{\beta}",
-    "γ": r"\ensuremath{\gamma}",
-    "δ": r"\ensuremath{\delta}",
-    "ε": r"\ensuremath{\varepsilon}",
-    "η": r"\ensuremath{\eta}",
-    "θ": r"\ensuremath{\theta}",
-    "κ": r"\ensuremath{\kappa}",
-    "λ": r"\ensuremath{\lambda}",
-    "μ": r"\ensuremath{\mu}",
-    "Γ": r"\ensuremath{\Gamma}",
-    "Ψ": r"\ensuremath{\Psi}",
-}
+_ESCAPED: Final = {character: rf"\{character}" for character in "{}$&#%_"}
+_NAMED: Final = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", '"': "textquotedbl"}
+_FORMULAS: Final = {"<": "<", ">": ">", "|": "|", "−": "-", "‖": r"\|"}
+_COMMANDS: Final = (
+    "±pm ×times ≤le ≥ge ∞infty √surd αalpha βbeta γgamma δdelta εvarepsilon ηeta θtheta κkappa λlambda μmu ΓGamma ΨPsi"
+)
+_LATEX: Final = (
+    _ESCAPED
+    | {character: rf"\{name}{{}}" for character, name in _NAMED.items()}
+    | {character: rf"\ensuremath{{{formula}}}" for character, formula in _FORMULAS.items()}
+    | {character: rf"\ensuremath{{\{name}}}" for character, name in re.findall(r"(\S)(\w+)", _COMMANDS)}
+    | {"—": "---", "–": "--", "\xa0": "~"}
+)
 _SUPERSCRIPTS: Final = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED: Final = str.maketrans(_SUPERSCRIPTS, "-0123456789")
 

@@ -57,12 +57,8 @@ def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: s
         parts.append(Beside((tuple(optimum_parts(problem)), tuple(speed_parts(problem)))))
     else:
         parts += optimum_parts(problem)
-    return Section(
-        title=record.name,
-        parts=tuple(parts),
-        about=f"{code(record.world)}, {code(record.reward)}: {', '.join(size)}",
-        anchor=anchor,
-    )
+    about = f"{code(record.world)}, {code(record.reward)}: {', '.join(size)}"
+    return Section(record.name, tuple(parts), about, anchor)
 
 
 def _remarks(problem: ProblemDigest) -> list[str]:
@@ -79,10 +75,6 @@ def _remarks(problem: ProblemDigest) -> list[str]:
     if problem.curves is not None and problem.end is not None and problem.end < max(problem.curves.frame["t"]):
         remarks.append(f"The agents are compared at t = {problem.end:,}, the last checkpoint that all of them have.")
     return remarks
-
-
-def _names(curves: Curves) -> list[str]:
-    return list(dict.fromkeys(curves.frame["agent"]))
 
 
 def _mean_of(problem: ProblemDigest) -> str:
@@ -120,7 +112,7 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
     def chart(theme: Theme) -> Chart:
         return curve_chart(curves, agents, theme, problem.measure, guides, level, certified=certified)
 
-    legend = agent_keys(agents, _names(curves))
+    legend = agent_keys(agents, dict.fromkeys(curves.frame["agent"]))
     if certified is not None:
         legend = (*legend, KEY)
     if guides:
@@ -205,7 +197,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     if curves is None:
         return ["### Episodes", sentences.write_note("No agent here works in episodes.")]
 
-    names = _names(curves)
+    names = list(dict.fromkeys(curves.frame["agent"]))
     busy = [agent for agent in problem.agents if agent.name in names]
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
     shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent) if n) for agent in busy]

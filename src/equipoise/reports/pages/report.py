@@ -122,28 +122,21 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
 
 def _problem_sections(results: Results, problems: Sequence[ProblemDigest]) -> list[Section]:
     agents = {agent.name: agent.label for agent in results.agents}
-    return [
-        problem_section(problem, agents, _anchor(index), alone=len(problems) == 1)
-        for index, problem in enumerate(problems)
-    ]
-
-
-def _anchor(index: int) -> str:
-    return f"problem-{index + 1}"
+    alone = len(problems) == 1
+    return [problem_section(problem, agents, f"problem-{n}", alone) for n, problem in enumerate(problems, start=1)]
 
 
 def _overview(results: Results, problems: Sequence[ProblemDigest], done: int) -> list[Part]:
     parts = _state(results, done)
     if problems:
         shown = [
-            f"- [{escape(problem.record.name)}](#{_anchor(index)})\n\n  {escape(' '.join(summary(problem)))}"
-            for index, problem in enumerate(problems)
+            f"- [{escape(problem.record.name)}](#problem-{n})\n\n  {escape(' '.join(summary(problem)))}"
+            for n, problem in enumerate(problems, start=1)
         ]
         parts.append("\n".join(["## What this shows", "", *shown]))
     if results.agents:
         columns = (Column("agent", "long", "agent"), Column("made by", "long", "code"))
-        rows = [(agent.label, agent.made) for agent in results.agents]
-        parts += ["### Agents", Table("agents", "Agents", columns, rows)]
+        parts += ["### Agents", Table("agents", "Agents", columns, [(one.label, one.made) for one in results.agents])]
     if results.failures:
         parts.append("\n".join(["### Failed runs", "", *_failures(results.failures)]))
     if results.damaged:
@@ -248,10 +241,8 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
         raise ReportError(f'--section: got {kind!r}; "package.module:name" is needed, the name of a function')
     maker = resolve(kind, "--section", ReportError)
     if not callable(maker):
-        raise ReportError(
-            f"--section: {kind} is of type {type(maker).__name__}; a function of the results that returns a Section is"
-            " needed"
-        )
+        needed = "a function of the results that returns a Section is needed"
+        raise ReportError(f"--section: {kind} is of type {type(maker).__name__}; {needed}")
     return maker  # type: ignore[no-any-return]
 
 
@@ -276,25 +267,17 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
     >>> [section.title for section in own_sections([lambda results: Section("About", [results.name])], results)]
     ['About']
     """
-    return [_call(maker, results) for maker in makers]
-
-
-def _call(maker: SectionMaker | Section, results: Results) -> Section:
-    if isinstance(maker, Section):
-        return maker
-    if not callable(maker):
-        raise ReportError(f"sections: got {maker!r}; functions of the results are needed")
-    name = _name(maker)
-    try:
-        section = maker(results)
-    except (Exception, SystemExit) as error:  # whatever the function raises
-        raise ReportError(f"section {name}: it raised {type(error).__name__}: {error}") from error
-    if not isinstance(section, Section):
-        raise ReportError(f"section {name}: it returned {type(section).__name__}; a Section is needed")
-    return section
-
-
-def _name(maker: SectionMaker) -> str:
-    """A function as it is named on the command line, as far as it has a name."""
-    name = getattr(maker, "__qualname__", None)
-    return repr(maker) if name is None else f"{maker.__module__}:{name}"
+    sections = []
+    for maker in makers:
+        if not isinstance(maker, Section) and not callable(maker):
+            raise ReportError(f"sections: got {maker!r}; functions of the results are needed")
+        name = getattr(maker, "__qualname__", None)
+        name = repr(maker) if name is None else f"{maker.__module__}:{name}"  # as on the command line
+        try:
+            section = maker if isinstance(maker, Section) else maker(results)
+        except (Exception, SystemExit) as error:  # whatever the function raises
+            raise ReportError(f"section {name}: it raised {type(error).__name__}: {error}") from error
+        if not isinstance(section, Section):
+            raise ReportError(f"section {name}: it returned {type(section).__name__}; a Section is needed")
+        sections.append(section)
+    return sections

@@ -121,15 +121,13 @@ class Table:
         object.__setattr__(self, "columns", columns)
         for index, row in enumerate(self.rows):
             if not isinstance(row, tuple | list) or len(row) != len(columns):
-                raise ReportError(
-                    f"table {self.name!r}: row {index} is {row!r}; {len(columns)} cells are needed, one for each column"
-                )
+                needed = f"{len(columns)} cells are needed, one for each column"
+                raise ReportError(f"table {self.name!r}: row {index} is {row!r}; {needed}")
             for cell in row:
                 if not isinstance(cell, str):
-                    raise ReportError(
-                        f"table {self.name!r}: row {index}: the cell {cell!r} is of type {type(cell).__name__}; a text"
-                        " is needed, with numbers written out"
-                    )
+                    found = f"the cell {cell!r} is of type {type(cell).__name__}"
+                    needed = "a text is needed, with numbers written out"
+                    raise ReportError(f"table {self.name!r}: row {index}: {found}; {needed}")
 
 
 @dataclass(frozen=True)
@@ -241,10 +239,8 @@ class Figure:
         if not isinstance(self.height, int) or self.height <= 0:
             raise ReportError(f"figure {self.name!r}: height: got {self.height!r}; a positive whole number is needed")
         if not (callable(self.chart) or isinstance(self.chart, Mapping) or hasattr(self.chart, "to_dict")):
-            raise ReportError(
-                f"figure {self.name!r}: chart: got {type(self.chart).__name__}; a chart of Altair, a specification of"
-                " Vega-Lite, or a function of a Theme is needed"
-            )
+            needed = "a chart of Altair, a specification of Vega-Lite, or a function of a Theme is needed"
+            raise ReportError(f"figure {self.name!r}: chart: got {type(self.chart).__name__}; {needed}")
 
     def draw(self, theme: Theme) -> Chart:
         """Return the chart itself, for a theme.
@@ -254,9 +250,7 @@ class Figure:
         theme : Theme
             Of the place where it is shown.
         """
-        if callable(self.chart) and not hasattr(self.chart, "to_dict"):
-            return self.chart(theme)
-        return self.chart
+        return self.chart(theme) if callable(self.chart) and not hasattr(self.chart, "to_dict") else self.chart
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,14 +345,10 @@ class Section:
         given: list[object] = list(walk_parts(self.parts))  # a user wrote it, so entries may be of any type
         for index, part in enumerate(given):
             if not isinstance(part, PARTS):
-                kinds = ", ".join(kind.__name__ for kind in PARTS)
-                raise ReportError(
-                    f"section {self.title!r}: part {index} is of type {type(part).__name__}; one of {kinds} is needed"
-                )
-        for kind, names in (
-            ("table", [table.name for table in self.tables]),
-            ("figure", [figure.name for figure in self.figures]),
-        ):
+                needed = f"one of {', '.join(kind.__name__ for kind in PARTS)} is needed"
+                raise ReportError(f"section {self.title!r}: part {index} is of type {type(part).__name__}; {needed}")
+        for kind, parts in (("table", self.tables), ("figure", self.figures)):
+            names = [part.name for part in parts]
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ReportError(f"section {self.title!r}: two of its {kind}s are called {twice[0]!r}")

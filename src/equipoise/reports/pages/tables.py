@@ -76,13 +76,8 @@ def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> T
             row += ["best", ""] if pair is None else [f"{pair.lower} of {pair.n}", p_cell(pair.corrected)]
         rows.append(tuple(row))
     best = next((i for i, agent in enumerate(problem.agents) if agent.name == problem.best), None)
-    return Table(
-        name="final",
-        label=f"Final {problem.measure} on {problem.record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        best=best if against else None,
-    )
+    label = f"Final {problem.measure} on {problem.record.name}"
+    return Table("final", label, columns, rows, best=best if against else None)
 
 
 def _table_words(problem: ProblemDigest) -> str:
@@ -239,12 +234,7 @@ def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
         multiplier = number(multipliers[name]) if name in multipliers else "not known"
         rows.append((name, number(price), multiplier, *cells))
     at = "" if problem.end is None else f" at t = {problem.end:,}"
-    return Table(
-        name="violations",
-        label=f"Violation of each constraint{at} on {record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-    )
+    return Table("violations", f"Violation of each constraint{at} on {record.name}", columns, rows)
 
 
 def _panel(j: int, name: str, curves: Curves, problem: str, agents: Mapping[str, str]) -> Figure:
