@@ -22,7 +22,6 @@ FINAL_OBSERVATION: Final = "final_observation"
 ACTION_MASK: Final = "action_mask"  # the key that Gymnasium's own environments have it under
 
 
-@final
 class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
     """A world as an environment; made by `to_gymnasium`."""
 

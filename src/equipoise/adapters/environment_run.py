@@ -43,7 +43,6 @@ _FIRST_ROOM: Final = 1024  # steps of a log, before it grows
 MakesAgent = Callable[[Space], Agent]
 
 
-@final
 class StepLog:
     """The steps taken so far, in arrays that grow."""
 
@@ -87,7 +86,6 @@ class StepLog:
         )
 
 
-@final
 class Driver:
     """An agent in an environment, the states that it has met, and the log."""
 

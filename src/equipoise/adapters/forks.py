@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,6 @@ _DRAWS: Final = 1_000  # in one run
 T = TypeVar("T")
 
 
-@final
 class UnlistedDrawError(AdapterError):
     """A draw whose answers cannot all be followed."""
 
@@ -38,7 +37,6 @@ class UnlistedDrawError(AdapterError):
         self.draw = draw
 
 
-@final
 class Forks:
     """The answers to the draws of a step, one run after the other."""
 
@@ -90,7 +88,6 @@ class _Cell:
         return between
 
 
-@final
 class Uniform:
     """A uniform number that is not decided before it is compared: ``offset + scale * u`` with u in [0, 1)."""
 

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, ClassVar, Final, NamedTuple, final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -109,7 +109,6 @@ class _Forking:
         x[:] = x[order] if isinstance(x, np.ndarray) else [x[i] for i in order]
 
 
-@final
 class ForkingGenerator(_Forking):
     """In the place of a ``numpy.random.Generator``."""
 
@@ -146,7 +145,6 @@ class ForkingGenerator(_Forking):
         super().shuffle(x)
 
 
-@final
 class ForkingState(_Forking):
     """In the place of a ``numpy.random.RandomState``, or of the functions of ``numpy.random``."""
 
@@ -173,7 +171,6 @@ class ForkingState(_Forking):
     permutation = _Forking._permutation
 
 
-@final
 class ForkingRandom(_Forking):
     """In the place of a ``random.Random``, or of the functions of ``random``."""
 
@@ -214,7 +211,6 @@ def make_fork(generator: Any, forks: Forks) -> Any:
     return None
 
 
-@final
 class GlobalDraws:
     """The functions of ``random`` and of ``numpy.random``: they fork while a block lasts, for all threads."""
 

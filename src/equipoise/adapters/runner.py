@@ -20,7 +20,7 @@ import math
 import pickle
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -54,7 +54,6 @@ class Step(NamedTuple):
     after: Snapshot
 
 
-@final
 class Runner:
     """An environment in use; `release` gives it back."""
 
@@ -178,7 +177,6 @@ class _Place(NamedTuple):
     name: str
 
 
-@final
 class Rewindable:
     """An environment with its wrappers, that can be put back."""
 

@@ -109,7 +109,6 @@ class Scaling:
         return reward.of(np.diag(high - low), low)
 
 
-@final
 @dataclass(frozen=True)
 class Request:
     """What was asked for: names, ranges, what to leave out, and whether ends are counted."""

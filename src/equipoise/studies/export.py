@@ -78,11 +78,10 @@ def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
     --------
     >>> import tempfile
     >>> import polars
-    >>> from equipoise.studies.results import AgentRecord, ProblemRecord
+    >>> from equipoise.studies.results import ProblemRecord
     >>> problem = ProblemRecord("p", "bandit()", "Linear()", 1, 2, 2, None, outcome_labels=["fill", "waste"])
     >>> frame = polars.DataFrame({"problem": ["p"], "agent": ["A"], "t": [10], "outcomes": [[0.5, 0.25]]})
-    >>> results = Results(name="tiny", toml="", problems=(problem,), agents=(AgentRecord("A", "RoundRobin()"),),
-    ...                   frame=frame, rates={}, failures=(), missing=0, damaged=(), versions=())
+    >>> results = Results("tiny", problems=(problem,), frame=frame)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     lines = export_results(results, Path(folder) / "tiny.csv").read_text(encoding="utf-8").splitlines()
     >>> lines

@@ -47,7 +47,6 @@ from equipoise.theory.facts import Facts, Setting
 _FORMAT: Final = 1
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class PlannedProblem:
     """A problem, made."""
@@ -61,7 +60,6 @@ class PlannedProblem:
     id: str  # of model and reward: what the optimum depends on
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class PlannedAgent:
     """An agent, ready to be made for one problem with any seed."""
@@ -76,7 +74,6 @@ class PlannedAgent:
     certainty: float | None  # the probability with which its certificates hold, if it has some
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class RunTask:
     """One run: all that a worker needs, wherever it is."""
@@ -99,7 +96,6 @@ class RunTask:
         return make_agent(self.table, self.model, reward, self.steps, self.seed, self.agent)
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class OptimumTask:
     """One offline program."""

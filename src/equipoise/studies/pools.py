@@ -20,7 +20,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 from equipoise._checks import check_int
 from equipoise._runtime.threads import core_count, hold_interrupts
@@ -56,7 +56,6 @@ class Pool(abc.ABC):
         """Let the workers go; with `now`, without waiting for what they are doing."""
 
 
-@final
 class LocalPool(Pool):
     """Processes of this machine; None: one a core."""
 
@@ -98,7 +97,6 @@ class LocalPool(Pool):
         self.executor.shutdown(wait=True, cancel_futures=True)
 
 
-@final
 class ClusterPool(Pool):
     """A Dask scheduler's workers, which must have this version of the package installed."""
 
@@ -152,7 +150,6 @@ _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 _DIGITS: Final = 15  # of the id in base 16: 60 bits of offset
 
 
-@final
 class Claims:
     """The claims of this process on the runs of a folder; a context."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.errors import FileError
 from equipoise.studies.export import flat_frame
 from equipoise.studies.record import LAWS, VIOLATIONS, Record
-from equipoise.studies.results import LAW_NUMBERS, Failure, Optimum, Results, make_law_frame
+from equipoise.studies.results import LAW_NUMBERS, Failure, Optimum, Results, make_law_frame, make_result_frame
 from equipoise.studies.store import Folder
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
 
     if records:
         return polars.concat([add_run(record) for record in records], how="diagonal")
-    return _no_rows()
+    return make_result_frame()
 
 
 def _laws(records: list[Record]) -> polars.DataFrame:
@@ -205,15 +205,3 @@ def _laws(records: list[Record]) -> polars.DataFrame:
             learnt = (columns[name] for name in ("law", "value", "visits", *LAW_NUMBERS))
             rows += [(*run, *row) for row in zip(*learnt, strict=True)]
     return make_law_frame(rows)
-
-
-def _no_rows() -> polars.DataFrame:
-    """The table of a study of which nothing has been run."""
-    import polars
-
-    text, whole, number = polars.String, polars.Int64, polars.Float64
-    schema = {"problem": text, "agent": text, "seed": whole, "run": text, "t": whole}
-    schema |= {"outcomes": polars.List(number), "value": number, "optimum": number, "regret": number}  # type: ignore[dict-item]
-    schema |= {"certified": number}
-    counts = ("episodes", "gradient", "visits", "both", "restart", "sweeps", "steps")
-    return polars.DataFrame(schema=schema | dict.fromkeys(counts, whole) | {"seconds": number})

@@ -16,7 +16,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import numba
 import numpy as np
@@ -80,7 +80,6 @@ class _About:
             raise ValueError("it does not say which version wrote it")
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class Record:
     """What a result file says: its table, and what it is."""

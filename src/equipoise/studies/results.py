@@ -66,6 +66,18 @@ def make_law_frame(rows: Iterable[tuple[Any, ...]] = ()) -> polars.DataFrame:
     return polars.DataFrame(list(rows), schema=schema, orient="row")
 
 
+def make_result_frame() -> polars.DataFrame:
+    """Make the table of a study of which nothing has been run."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    names = "problem agent seed run t outcomes value optimum regret certified episodes gradient visits both restart"
+    schema: dict[str, Any] = dict.fromkeys([*names.split(), "sweeps", "steps", "seconds"], polars.Int64)
+    schema |= {"problem": text, "agent": text, "run": text, "outcomes": polars.List(number)}
+    schema |= dict.fromkeys(("value", "optimum", "regret", "certified", "seconds"), number)
+    return polars.DataFrame(schema=schema)
+
+
 @dataclass(frozen=True)
 class Optimum:
     """The offline optimum of a problem, as stored: `Benchmark` without the arrays over states and pairs."""
@@ -173,23 +185,21 @@ class Results:
     --------
     >>> import polars
     >>> frame = polars.DataFrame({"problem": ["star"], "agent": ["A"], "seed": [0], "t": [100], "regret": [0.1]})
-    >>> problem = ProblemRecord("star", "star()", "BottomSum(kappa=1)", 7, 15, 3, optimum=None)
-    >>> results = Results(name="tiny", toml="", problems=(problem,), agents=(AgentRecord("A", "RoundRobin()"),),
-    ...                   frame=frame, rates={}, failures=(), missing=1, damaged=(), versions=("0.1",))
+    >>> results = Results("tiny", agents=(AgentRecord("A", "RoundRobin()"),), frame=frame, missing=1)
     >>> results.frame["regret"].to_list(), results.missing
     ([0.1], 1)
     """
 
     name: str
-    toml: str
-    problems: tuple[ProblemRecord, ...]
-    agents: tuple[AgentRecord, ...]
-    frame: polars.DataFrame
-    rates: dict[tuple[str, str], float]
-    failures: tuple[Failure, ...]
-    missing: int
-    damaged: tuple[str, ...]
-    versions: tuple[str, ...]
+    toml: str = ""
+    problems: tuple[ProblemRecord, ...] = ()
+    agents: tuple[AgentRecord, ...] = ()
+    frame: polars.DataFrame = field(default_factory=make_result_frame)
+    rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    missing: int = 0
+    damaged: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
     description: str = ""
     planned: frozenset[tuple[str, str]] = frozenset()
     guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)

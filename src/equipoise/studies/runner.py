@@ -194,7 +194,6 @@ def _is_done(folder: Folder, task: Task) -> bool:
     return read(task.id) is not None
 
 
-@final
 class _Runner:
     """The loop over tasks, and the state that it keeps."""
 

@@ -23,7 +23,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, TypeVar
 
 from equipoise._files import write_bytes
 from equipoise._version import VERSION
@@ -46,7 +46,6 @@ _OWN_PART: Final = re.compile(
 _ID: Final = re.compile("[0-9a-f]{24}")
 
 
-@final
 @dataclass(frozen=True)
 class Manifest:
     """The plan of a folder, as plain data."""
@@ -143,7 +142,6 @@ def _agent_record(agent: AgentSpec, made: list[PlannedAgent]) -> AgentRecord:
 _T = TypeVar("_T", Failure, Optimum, Manifest)
 
 
-@final
 class Folder:
     """Where a study keeps its results."""
 

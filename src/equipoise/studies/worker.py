@@ -20,7 +20,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,6 @@ _leave = threading.Event()  # set when this process must end soon
 _busy = threading.Event()  # set while a run is under way, which is then saved first
 
 
-@final
 @dataclass(frozen=True)
 class Finished:
     """A run that is done: the bytes of its result file."""
@@ -60,7 +59,6 @@ class Finished:
     content: bytes
 
 
-@final
 @dataclass(frozen=True)
 class Solved:
     """An offline program that is solved."""
@@ -68,7 +66,6 @@ class Solved:
     optimum: Optimum
 
 
-@final
 @dataclass(frozen=True)
 class Failed:
     """What went wrong, in a line and in full."""
@@ -77,7 +74,6 @@ class Failed:
     details: str
 
 
-@final
 @dataclass(eq=False)
 class _Progress:
     """A run under way."""

@@ -1,4 +1,4 @@
-"""Curves over t with bands, guides and bounds, and their axes.
+"""Curves over t with bands, guides and bounds, and their axes; and bars of what ended the episodes.
 
 Names of agents and problems occur only as data. Vega's own log ticks crowd a narrow chart and are missing on a short
 range, so the ticks are chosen here: decades of t as 1k, 10k, 100k, small numbers as powers of ten.
@@ -16,7 +16,9 @@ import polars as pl
 from equipoise.reports.charts.theme import Theme, colour, dash, legend_layout
 from equipoise.reports.numbers.bounds import BoundedRegret, Guide
 from equipoise.reports.numbers.curves import Curves
+from equipoise.reports.numbers.digest import ProblemDigest
 from equipoise.reports.numbers.format import fraction, superscript
+from equipoise.studies.record import ENDED
 
 _MOST_TICKS: Final = 9
 
@@ -207,3 +209,49 @@ def round_frame(frame: pl.DataFrame) -> pl.DataFrame:
 def round_number(x: float) -> float:
     """A number as it is written into a page."""
     return float(f"{x:.{DIGITS}g}")
+
+
+BAR: Final = 46  # the height of a bar with its name, in pixels
+
+
+def trigger_chart(problem: ProblemDigest, theme: Theme) -> Any:
+    """What ended the episodes of each agent: shares of the mean counts at the end, one bar an agent."""
+    busy = [agent for agent in problem.agents if agent.episodes > 0]
+    rows: list[dict[str, Any]] = []
+    labels = []
+    for row, agent in enumerate(busy):
+        total, before = math.fsum(agent.triggers), 0.0
+        for trigger, count in zip(ENDED, agent.triggers, strict=True):
+            share = count / total if total else 0.0
+            span = {"count": float(count), "share": share, "from": before, "to": before + share}
+            span = {key: round_number(x) for key, x in span.items()}
+            rows.append({"row": row, "agent": agent.name, "trigger": trigger, **span})
+            before += share
+        whole = agent.episodes >= 100 or agent.episodes == round(agent.episodes)
+        number = f"{agent.episodes:,.{0 if whole else 1}f}"
+        labels.append({"row": row, "label": f"{agent.label}: {number} episode{'' if number == '1' else 's'}"})
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(busy) - 0.5], reverse=True, nice=False))
+    quarters = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], labelFlush=True, grid=False)
+    x = alt.X("from:Q", axis=quarters, title="share of the episodes that ended", scale=alt.Scale(domain=[0, 1]))
+    hue = alt.Color(
+        "trigger:N",
+        sort=None,
+        legend=alt.Legend(symbolType="square", **legend_layout(theme, 4, 260)) if theme.legends else None,
+        scale=alt.Scale(domain=list(ENDED), range=list(theme.triggers)),
+    )
+    tips = [alt.Tooltip("agent:N"), alt.Tooltip("trigger:N", title="ended by")]
+    tips += [alt.Tooltip("count:Q", title="episodes", format=",.1f"), alt.Tooltip("share:Q", format=".1%")]
+    bars = (
+        alt.Chart(alt.Data(values=[row for row in rows if row["share"] > 0]))
+        .mark_bar(height=16, yOffset=9, stroke=theme.paper, strokeWidth=1)
+        .encode(x=x, x2="to:Q", y=y, color=hue)
+    )
+    if theme.tooltips:
+        bars = bars.encode(tooltip=tips)
+    wide = alt.ExprRef("width")
+    text = (
+        alt.Chart(alt.Data(values=labels))
+        .mark_text(align="left", baseline="middle", yOffset=-10, fontSize=theme.font_size, color=theme.ink, limit=wide)
+        .encode(x=alt.datum(0, scale=alt.Scale(domain=[0, 1])), y=y, text="label:N")
+    )
+    return alt.layer(bars, text)

@@ -115,14 +115,10 @@ def write_tables(
     --------
     >>> import tempfile
     >>> from equipoise.reports import Column, Section, Table
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
     >>> speed = Table("speed", "Steps per second", ["agent", Column("speed", "number")], [("A", "2,000")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_tables(results, folder, sections=[Section("Machines", [speed])])
+    ...     files = write_tables(Results("mine"), folder, sections=[Section("Machines", [speed])])
     ...     lines = files[0].read_text(encoding="utf-8").splitlines()
     >>> files[0].name, lines
     ('machines-speed.csv', ['agent,speed', 'A,"2,000"'])
@@ -178,16 +174,12 @@ def write_figures(
     --------
     >>> import tempfile
     >>> from equipoise.reports import Figure, Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
     >>> bars = {"data": {"values": [{"agent": "A", "regret": 0.1}]}, "mark": "bar",
     ...         "encoding": {"x": {"field": "agent"}, "y": {"field": "regret", "type": "quantitative"}}}
     >>> section = Section("Machines", [Figure("regret", bars, label="The regret of A is 0.1.")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_figures(results, folder, "svg", sections=[section])
+    ...     files = write_figures(Results("mine"), folder, "svg", sections=[section])
     ...     text = files[0].read_text(encoding="utf-8")
     >>> files[0].name, text.startswith("<svg")
     ('machines-regret.svg', True)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from equipoise.reports.charts.curves import curve_chart
-from equipoise.reports.charts.episodes import BAR, trigger_chart
+from equipoise.reports.charts.curves import BAR, curve_chart, trigger_chart
 from equipoise.reports.charts.theme import Theme
 from equipoise.reports.numbers.bounds import rate_guides
 from equipoise.reports.numbers.curves import Curves

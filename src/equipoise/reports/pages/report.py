@@ -109,12 +109,8 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
     Examples
     --------
     >>> from equipoise.reports import Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
-    >>> [section.title for section in report_sections(results, [Section("Machines", ["One."])])]
+    >>> [section.title for section in report_sections(Results("mine"), [Section("Machines", ["One."])])]
     ['Machines']
     """
     return [*_problem_sections(results, digest(results)), *own_sections(sections, results)]
@@ -259,12 +255,8 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
     Examples
     --------
     >>> from equipoise.reports import Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
-    >>> [section.title for section in own_sections([lambda results: Section("About", [results.name])], results)]
+    >>> [section.title for section in own_sections([lambda results: Section("About", [results.name])], Results("mine"))]
     ['About']
     """
     sections = []
