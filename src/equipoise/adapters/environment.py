@@ -47,9 +47,8 @@ class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
         if self._state is None:
             raise ProtocolError("step: call reset first; an environment has no state before")
         if not self.action_space.contains(action):
-            raise ProtocolError(
-                f"step: got the action {action!r}; an integer from 0 to {self.action_space.n - 1} is needed"
-            )
+            needed = f"an integer from 0 to {self.action_space.n - 1} is needed"
+            raise ProtocolError(f"step: got the action {action!r}; {needed}")
         first, end = self.model.first_pair[self._state : self._state + 2].tolist()
         outcomes = np.empty(self.model.n_outcomes)
         pair = min(first + int(action), end - 1)

@@ -73,17 +73,11 @@ class StepLog:
 
         state, action, after = self._places[: self.steps].T
         state_texts, action_texts = np.array(texts(states), np.object_), np.array(texts(actions), np.object_)
-        return polars.DataFrame(
-            {
-                "state": state,
-                "action": action,
-                **dict(zip(names, self._outcomes[: self.steps].T, strict=True)),
-                "next_state": after,
-                "state_label": state_texts[state].tolist(),
-                "action_label": action_texts[action].tolist(),
-                "next_state_label": state_texts[after].tolist(),
-            }
-        )
+        numbers = {"state": state, "action": action}
+        numbers |= dict(zip(names, self._outcomes[: self.steps].T, strict=True)) | {"next_state": after}
+        labels = {"state_label": state_texts[state], "action_label": action_texts[action]}
+        labels |= {"next_state_label": state_texts[after]}
+        return polars.DataFrame(numbers | {name: column.tolist() for name, column in labels.items()})
 
 
 class Driver:
@@ -354,9 +348,8 @@ def drive(
         raise AdapterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
     if isinstance(agent, Drive):
         if (outcomes, ranges, state, ends) != (None,) * 4 or tuple(drop) or episodes:
-            raise AdapterError(
-                "agent: a run goes on as it began; outcomes, ranges, drop, episodes, state and ends are its"
-            )
+            own = "outcomes, ranges, drop, episodes, state and ends are its"
+            raise AdapterError(f"agent: a run goes on as it began; {own}")
         driver = agent.driver
     else:
         scaling = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env)).scaling(None, None)

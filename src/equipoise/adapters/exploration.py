@@ -7,7 +7,7 @@ and lengths apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise._checks import check_count
 from equipoise.adapters.environment import ModelEnvironment
-from equipoise.adapters.laws import EnvironmentLaws, read_laws
+from equipoise.adapters.laws import EnvironmentLaws, Law, read_laws
 from equipoise.adapters.runner import Runner, limits_left_out
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.adapters.search import check_snapshots, check_walk, search_laws
@@ -193,22 +193,19 @@ def model_from(
 def _model(laws: EnvironmentLaws, scaling: Scaling) -> Model:
     number = {label: s for s, label in enumerate(laws.events)}
     starts = [(p, number[label]) for label, p in laws.start.items()]
-    rows = []
-    for label, row in laws.events.items():
-        branches = []
-        for action, law in zip(laws.actions, row, strict=True):
-            lines = []
-            for event, p in law.items():
-                try:
-                    outcomes = scaling.outcomes(event.reward, event.ended)
-                except AdapterError as error:
-                    raise AdapterError(f"state {label!r}, action {action!r}: {error}") from None
-                if event.ended:
-                    lines += [(p * q, s, outcomes) for q, s in starts]
-                else:
-                    lines.append((p, number[event.state], outcomes))
-            branches.append(lines)
-        rows.append(branches)
+
+    def branches(label: Hashable, action: Hashable, law: Law) -> list[tuple[float, int, list[float]]]:
+        lines = []
+        for event, p in law.items():
+            try:
+                outcomes = scaling.outcomes(event.reward, event.ended)
+            except AdapterError as error:
+                raise AdapterError(f"state {label!r}, action {action!r}: {error}") from None
+            after = [(p * q, s) for q, s in starts] if event.ended else [(p, number[event.state])]
+            lines += [(odds, s, outcomes) for odds, s in after]
+        return lines
+
+    rows = [[branches(x, a, law) for a, law in zip(laws.actions, row, strict=True)] for x, row in laws.events.items()]
     likeliest = max(laws.start, key=lambda label: laws.start[label])
     labels = Labels(list(laws.events), list(laws.actions), scaling.names)
     return Model.from_branches(rows, start=number[likeliest], labels=labels).restricted()

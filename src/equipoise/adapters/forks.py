@@ -81,8 +81,7 @@ class _Cell:
 
     def cut(self, points: Sequence[float]) -> int:
         """Decide between which of the increasing points it lies: how many of them are at or below it."""
-        edges = [min(max(point, self.low), self.high) for point in points]
-        edges = [self.low, *edges, self.high]
+        edges = [self.low, *(min(max(point, self.low), self.high) for point in points), self.high]
         between = self.forks.choose([after - before for before, after in itertools.pairwise(edges)])
         self.low, self.high = edges[between], edges[between + 1]
         return between
@@ -180,11 +179,8 @@ class Uniform:
         return f"Uniform({self._cell.name})"
 
     def _refusal(self, how: str) -> UnlistedDrawError:
-        return UnlistedDrawError(
-            self._cell.name,
-            "a uniform number can be followed through comparisons, sums, products and int(), and "
-            f"here it {how}; {WAY_OUT}",
-        )
+        ways = "a uniform number can be followed through comparisons, sums, products and int()"
+        return UnlistedDrawError(self._cell.name, f"{ways}, and here it {how}; {WAY_OUT}")
 
 
 def _number(x: Any, name: str) -> float:

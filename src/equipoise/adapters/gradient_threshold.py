@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
+from equipoise.adapters.scaling import Ranges, Request, declared_ranges
 from equipoise.agents.schedules import Schedule
 from equipoise.agents.steering import Steering
 from equipoise.errors import AdapterError, RewardError
@@ -88,11 +88,14 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
             raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed")
         super().__init__(env)
         self.steering = Steering(reward, oracle, threshold)
-        self.scaling, self._size = _scaling(env, ranges, drop)
+        declared = declared_ranges(env)
+        if declared is None and not isinstance(ranges, Sequence):
+            raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
+        self._size = len(ranges) if declared is None else declared[0].size  # type: ignore[arg-type]
+        self.scaling = Request(None, ranges, tuple(drop), False, declared).scaling(None, None)
         if len(self.scaling.names) != reward.n_outcomes:
-            raise RewardError(
-                f"reward: it takes {reward.n_outcomes} outcomes; the environment has {len(self.scaling.names)}"
-            )
+            found = f"the environment has {len(self.scaling.names)}"
+            raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; {found}")
         self._held = False
 
     @property
@@ -144,19 +147,7 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
             raise AdapterError(f"reward: got {vector!r}; a vector of numbers is needed") from None
         if reward.shape != (self._size,):
             raise AdapterError(f"reward: got {vector!r}; a vector of {self._size} is declared or given")
-        components: list[float] = reward.tolist()
-        return components
-
-
-def _scaling(env: Any, ranges: Ranges | None, drop: Sequence[int]) -> tuple[Scaling, int]:
-    declared = declared_ranges(env)
-    if declared is not None:
-        size = declared[0].size
-    elif isinstance(ranges, Sequence):
-        size = len(ranges)
-    else:
-        raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
-    return Request(None, ranges, tuple(drop), False, declared).scaling(None, None), size
+        return reward.tolist()  # type: ignore[no-any-return]
 
 
 @final

@@ -65,15 +65,13 @@ class Runner:
         self._whole = self.rewindable.snapshot()
         self._global_states = random.getstate(), np.random.get_state()  # noqa: NPY002
         self._forks = Forks()
-        self._globals = GlobalDraws(self._forks)
+        self.globals = GlobalDraws(self._forks)
 
     def release(self) -> None:
         """Leave the environment as it was found, and the global generators with it."""
         self.rewindable.release()
         random.setstate(self._global_states[0])
         np.random.set_state(self._global_states[1])  # noqa: NPY002
-
-    # -- as it is ----------------------------------------------------------------------------------------------
 
     def seed(self) -> Hashable:
         """Begin with random generators of a fixed seed, at a start; returns the state."""
@@ -103,18 +101,12 @@ class Runner:
         event = Event(None if ended else self._label(observation), vector, ended)
         return Step(event, both, bool(terminated or truncated), self.rewindable.snapshot())
 
-    # -- for all that it draws -----------------------------------------------------------------------------------
-
     def fork(self) -> Snapshot:
         """Have draws that fork from now on; returns where the environment is before its first reset."""
         self.seed()
         self.rewindable.fork(self._forks)
-        self._globals = GlobalDraws(self._forks)
+        self.globals = GlobalDraws(self._forks)
         return self.rewindable.snapshot()
-
-    def check_globals(self) -> None:
-        """Raise an error if the environment drew from a global generator past the forks, since `fork`."""
-        self._globals.check()
 
     def resets(self, home: Snapshot) -> Iterator[tuple[float, Hashable, Snapshot]]:
         """All starts: their probabilities, their states, and where the environment is then."""
@@ -140,7 +132,7 @@ class Runner:
 
     def _follow(self, where: str, run: Callable[[], Any]) -> Iterator[tuple[float, Any]]:
         def followed() -> Any:
-            with self._globals:
+            with self.globals:
                 return run()
 
         try:

@@ -94,7 +94,7 @@ def _search_once(runner: Runner, limit: int, tell: Callable[[str], None]) -> Env
         if (len(events) <= _LOOK_EVERY or len(events) % _LOOK_EVERY == 0) and runner.rewindable.changed():
             return None
         tell(f"exploring, {len(known)} states")
-    runner.check_globals()
+    runner.globals.check()  # that nothing was drawn past the forks
     return None if runner.rewindable.changed() else EnvironmentLaws(runner.action_labels, start, events)
 
 

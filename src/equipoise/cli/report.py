@@ -15,23 +15,8 @@ from equipoise.errors import ParameterError
 from equipoise.studies.reader import open_results
 from equipoise.studies.results import regret_to_certify
 
-
-class Format(enum.StrEnum):
-    """Of tables and of figures."""
-
-    csv = "csv"
-    latex = "latex"
-    markdown = "markdown"
-    svg = "svg"
-    png = "png"
-    pdf = "pdf"
-
-
-class Style(enum.StrEnum):
-    """How a figure looks."""
-
-    print = "print"
-    screen = "screen"
+Format = enum.StrEnum("Format", ["csv", "latex", "markdown", "svg", "png", "pdf"])
+Style = enum.StrEnum("Style", ["print", "screen"])
 
 
 _FILES = "Tables and figures as files"
