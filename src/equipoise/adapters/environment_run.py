@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from equipoise._checks import SEED_LIMIT, check_count, check_int
 from equipoise._runtime.progress import progress_display
-from equipoise.adapters.gym_api import list_actions, reset_env, take_step, to_label
-from equipoise.adapters.laws import Ends, has_ended
+from equipoise.adapters.gym_api import Ends, has_ended, list_actions, reset_env, take_step, to_label
 from equipoise.adapters.runner import limits_left_out
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.base import Agent

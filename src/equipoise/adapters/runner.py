@@ -26,10 +26,17 @@ import gymnasium
 import numpy as np
 from gymnasium import wrappers
 
-from equipoise.adapters.forks import Forks, UnlistedDrawError
-from equipoise.adapters.gym_api import is_continuous, list_actions, reset_env, take_step, to_label
-from equipoise.adapters.laws import Ends, Event, has_ended
-from equipoise.adapters.rng_patch import GlobalDraws, Replaced, install, remove
+from equipoise.adapters.forks import Forks, GlobalDraws, Replaced, UnlistedDrawError, install, remove
+from equipoise.adapters.gym_api import (
+    Ends,
+    Event,
+    has_ended,
+    is_continuous,
+    list_actions,
+    reset_env,
+    take_step,
+    to_label,
+)
 from equipoise.errors import AdapterError
 
 SEED: Final = 0  # of all walks

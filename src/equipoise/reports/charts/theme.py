@@ -8,7 +8,6 @@ are CSS variables such as ``var(--agent-0)``, so that it can turn dark without b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -140,11 +139,8 @@ def config(theme: Theme) -> dict[str, Any]:
         "padding": theme.padding,
         "view": {"stroke": None},
         "axis": {
-            "labelColor": theme.muted,
-            "titleColor": theme.muted,
-            "gridColor": theme.grid,
-            "domainColor": theme.grid,
-            "tickColor": theme.grid,
+            **dict.fromkeys(("labelColor", "titleColor"), theme.muted),
+            **dict.fromkeys(("gridColor", "domainColor", "tickColor"), theme.grid),
             "labelFontSize": theme.font_size - 1,
             "titleFontSize": theme.font_size,
             "titleFontWeight": "normal",

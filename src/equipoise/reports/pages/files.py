@@ -153,10 +153,8 @@ def write_figures(
 
     Parameters
     ----------
-    results : Results, str or PathLike
-        Of a study, complete or not; or the folder of one.
-    folder : str or PathLike
-        The folder to write to; files are named after section and figure, e.g. ``star-regret.svg``.
+    results, folder, sections
+        As for `write_tables`; files are named after section and figure, e.g. ``star-regret.svg``.
     format : "svg", "png" or "pdf"
         Of the files.
     style : "print" or "screen"
@@ -167,8 +165,6 @@ def write_figures(
         The name of a font, or several in the order of preference, as in CSS. PNG and PDF need one that is installed.
     font_size : int, optional
         Of names and titles, in pixels; numbers along an axis are one smaller.
-    sections : sequence of callable or Section
-        Sections of your own, whose figures are written too.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from equipoise.reports.charts.laws import TRUTH, law_chart
+from equipoise.reports.charts.curves import TRUTH, law_chart
 from equipoise.reports.numbers.digest import ProblemDigest
 from equipoise.reports.numbers.format import count, number
 from equipoise.reports.numbers.laws import MOST_LAWS, MOST_VALUES, Law, LawAccuracy, LawSummary
