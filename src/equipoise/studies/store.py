@@ -91,45 +91,35 @@ class Manifest:
 
 def make_manifest(plan: Plan) -> Manifest:
     """Make the manifest of a plan."""
+    made = plan.agents.items()
+    bounds = ((problem, name, agent.guarantee) for (problem, name), agent in made)
     return Manifest(
         name=plan.study.name,
         description=plan.study.description,
         version=VERSION,
-        problems=[
-            {
-                "name": problem.name,
-                "world": write_call(problem.world or {"kind": "Model"}),
-                "reward": write_call(part_spec(problem.reward, "reward")),
-                "n_states": problem.model.n_states,
-                "n_pairs": problem.model.n_pairs,
-                "n_outcomes": problem.model.n_outcomes,
-                "optimum": problem.id,
-                "outcome_labels": problem.model.labels.outcomes,
-                **_constraints(problem),
-            }
-            for problem in plan.problems
-        ],
-        agents=[
-            _agent_record(agent, [made for (_, name), made in plan.agents.items() if name == agent.title()])
-            for agent in plan.study.agents
-        ],
-        pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
+        problems=[_about(problem) for problem in plan.problems],
+        agents=[_agent_record(x, [agent for (_, name), agent in made if name == x.title()]) for x in plan.study.agents],
+        pairs=[(problem, name, agent.rate) for (problem, name), agent in made],
         runs=[(run.id, run.problem, run.agent, run.seed) for run in plan.runs],
-        guarantees=[
-            {"problem": problem, "agent": name, **asdict(agent.guarantee)}
-            for (problem, name), agent in plan.agents.items()
-            if agent.guarantee is not None
-        ],
+        guarantees=[{"problem": x, "agent": y, **asdict(bound)} for x, y, bound in bounds if bound is not None],
         certified_within=plan.study.certified_within,
         sources={module: one for run in plan.runs for module, one in run.sources.items()},
     )
 
 
-def _constraints(problem: PlannedProblem) -> dict[str, Any]:
-    """The names and the prices of the constraints of a problem; nothing if it has none."""
-    if not isinstance(problem.reward, Constrained):
-        return {}
-    return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
+def _about(problem: PlannedProblem) -> dict[str, Any]:
+    model, reward = problem.model, problem.reward
+    constraints = {}
+    if isinstance(reward, Constrained):
+        constraints = {"constraints": list(reward.names), "prices": reward.price.tolist()}
+    return constraints | {
+        "name": problem.name,
+        "world": write_call(problem.world or {"kind": "Model"}),
+        "reward": write_call(part_spec(reward, "reward")),
+        "optimum": problem.id,
+        "outcome_labels": model.labels.outcomes,
+        **{name: getattr(model, name) for name in ("n_states", "n_pairs", "n_outcomes")},
+    }
 
 
 def _agent_record(agent: AgentSpec, made: list[PlannedAgent]) -> AgentRecord:

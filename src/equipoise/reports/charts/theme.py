@@ -8,6 +8,7 @@ are CSS variables such as ``var(--agent-0)``, so that it can turn dark without b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 

@@ -106,10 +106,6 @@ def _table(problem: ProblemDigest, found: LawSummary, agents: Mapping[str, str])
     ]
     folded = "All values of the laws" if whole else "The values of the laws that are shown"
     numbers = number_columns("seen", "estimate", "interval", "truth")
-    return Table(
-        name="laws",
-        label=f"Estimated laws and the truth on {problem.record.name}, seed {found.seed}",
-        columns=(Column("law", "long"), "value", Column("agent", "long", "agent"), *numbers),
-        rows=tuple(rows),
-        folded=folded if len(rows) > _FOLDED else "",
-    )
+    label = f"Estimated laws and the truth on {problem.record.name}, seed {found.seed}"
+    columns = (Column("law", "long"), "value", Column("agent", "long", "agent"), *numbers)
+    return Table("laws", label, columns, rows, folded=folded if len(rows) > _FOLDED else "")

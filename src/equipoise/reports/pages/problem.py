@@ -167,23 +167,21 @@ def _outcomes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     legend = agent_keys(agents, [agent.name for agent in problem.agents])
     if optimum is not None:
         legend = (*legend, Key.rule("ink", "optimum"))
+    heading = f"### Average outcomes{' against the optimum' if optimum else ''}"
     label = f"Average outcomes against steps on {record.name}"
-    return [
-        f"### Average outcomes{' against the optimum' if optimum else ''}",
-        Panels("outcomes", tuple(panels), label, legend, _outcome_words(problem)),
-    ]
+    return [heading, Panels("outcomes", tuple(panels), label, legend, _outcome_words(problem))]
 
 
 def _outcome_words(problem: ProblemDigest) -> str:
-    note = "Each entry of the average outcome vector of the first t steps. " + _mean_of(problem)
+    note = "Each entry of the average outcome vector of the first t steps. "
     if problem.record.n_outcomes > MOST_OUTCOMES:
-        chosen = f"Of {problem.record.n_outcomes} outcomes, the {CHOSEN_OUTCOMES} "
+        note = f"Of {problem.record.n_outcomes} outcomes, the {CHOSEN_OUTCOMES} on which "
         if problem.distance is not None:
             best = problem.best or problem.agents[0].name
-            chosen += f"on which {best} ends furthest from the optimum, and the Euclidean distance over all of them. "
+            note += f"{best} ends furthest from the optimum, and the Euclidean distance over all of them. "
         else:
-            chosen += "on which the agents end furthest apart. "
-        note = chosen + _mean_of(problem)
+            note += "the agents end furthest apart. "
+    note += _mean_of(problem)
     if problem.record.optimum is not None:
         note += " If several outcome vectors are optimal, the optimum shown is one of them."
     if problem.distance is not None:
@@ -199,9 +197,9 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     names = list(dict.fromkeys(curves.frame["agent"]))
     busy = [agent for agent in problem.agents if agent.name in names]
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
-    shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent) if n) for agent in busy]
+    shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent).items() if n) for agent in busy]
     summary = "; ".join(f"{agent.name}: {share or 'none'}" for agent, share in zip(busy, shares, strict=True))
-    reasons = [i for i, key in enumerate(ENDED) if any(dict(_ended(agent))[key] for agent in busy)]
+    reasons = [i for i, key in enumerate(ENDED) if any(_ended(agent)[key] for agent in busy)]
     note = f"{_mean_of(problem)}{_floor_words(curves, 'the number')}"
     note += " Shares: of the mean numbers at the end, the open episode apart."
     note += f" Without episodes, and left out: {sentences.join_names(idle)}." if idle else ""
@@ -224,5 +222,5 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     return ["### Episodes and what ended them", Beside(((left,), (right,))), sentences.write_note(note)]
 
 
-def _ended(agent: AgentDigest) -> list[tuple[str, float]]:
-    return list(zip(ENDED, agent.triggers, strict=True))
+def _ended(agent: AgentDigest) -> dict[str, float]:
+    return dict(zip(ENDED, agent.triggers, strict=True))

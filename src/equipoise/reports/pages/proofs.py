@@ -37,11 +37,12 @@ def certified_figure(problem: ProblemDigest, agents: Mapping[str, str], seeds: s
 
     names = list(dict.fromkeys(curves.frame["agent"]))
     ends = [f"{agent.name} ends at {plus_minus(agent.proven.final)}" for agent in problem.agents if agent.proven]
+    label = f"Certified regret against steps on {problem.record.name}, log-log axes: {'; '.join(ends)}"
     figure = Figure(
-        name="certified",
-        chart=lambda theme: curve_chart(curves, agents, theme, "certified regret"),
-        label=f"Certified regret against steps on {problem.record.name}, log-log axes: {'; '.join(ends)}",
-        caption=f"{MEANING}. {seeds}",
+        "certified",
+        lambda theme: curve_chart(curves, agents, theme, "certified regret"),
+        label,
+        f"{MEANING}. {seeds}",
         legend=agent_keys(agents, names),
         height=height,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from equipoise.reports.charts.curves import curve_chart
@@ -120,16 +121,9 @@ def _all_pairs(problem: ProblemDigest) -> Table:
         ps = (p_cell(p) for p in (pair.p, pair.corrected))
         rows.append((f"{pair.first} − {pair.second}", f"{pair.lower} of {pair.n}", mean + width, *ps))
     every = f"All {len(problem.comparisons)} pairs of agents"
-    return Table(
-        name="pairs",
-        label=f"{every} on {problem.record.name}",
-        columns=(
-            Column("pair", "long"),
-            *number_columns("first is better on", f"difference in {problem.judged}", "p", "corrected p"),
-        ),
-        rows=tuple(rows),
-        folded=every,
-    )
+    numbers = number_columns("first is better on", f"difference in {problem.judged}", "p", "corrected p")
+    columns = (Column("pair", "long"), *numbers)
+    return Table("pairs", f"{every} on {problem.record.name}", columns, rows, folded=every)
 
 
 def optimum_parts(problem: ProblemDigest) -> list[Part]:
@@ -157,13 +151,8 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
     for k, (outcome, theta) in enumerate(zip(optimum.outcomes, optimum.theta, strict=True)):
         reached = [number(best.outcomes[k])] if best else []
         rows.append((record.outcome_name(k), number(outcome), *reached, number(-theta)))
-    prices = Table(
-        name="optimum",
-        label=f"Optimal outcomes and shadow prices of {record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        folded=f"All {len(rows)} outcomes and their prices" if len(rows) > MOST_OUTCOMES else "",
-    )
+    folded = f"All {len(rows)} outcomes and their prices" if len(rows) > MOST_OUTCOMES else ""
+    prices = Table("optimum", f"Optimal outcomes and shadow prices of {record.name}", columns, rows, folded=folded)
     note = (
         "The optimum lies between the value, which is attained, and the dual value, which the certificate proves."
         " −θ* are shadow prices: what a little more of each outcome is worth at the optimum, in units of g."
@@ -181,12 +170,8 @@ def speed_parts(problem: ProblemDigest) -> list[Part]:
         if agent.speed is not None:
             speed = [steps_per_second(agent.speed.median), speeds(agent.speed.slowest, agent.speed.fastest)]
         rows.append((agent.label, *speed, f"{agent.sweeps:,.0f}"))
-    table = Table(
-        name="speed",
-        label=f"Steps per second on {problem.record.name}",
-        columns=(Column("agent", form="agent"), *number_columns("median", "range", "sweeps")),
-        rows=tuple(rows),
-    )
+    columns = (Column("agent", form="agent"), *number_columns("median", "range", "sweeps"))
+    table = Table("speed", f"Steps per second on {problem.record.name}", columns, rows)
     note = (
         "Steps per second over whole runs, compilation apart: median and range over seeds. Sweeps: of the planner,"
         " mean over seeds."
@@ -199,26 +184,32 @@ _HEIGHT: Final = 180
 
 def violation_parts(problem: ProblemDigest, agents: Mapping[str, str], seeds: str) -> list[Part]:
     """The violation of each constraint, as a table and over time; nothing if there are no constraints."""
-    found = problem.violations
+    found, record = problem.violations, problem.record
     if found is None:
         return []
-    record = problem.record
-    panels = Panels(
-        name="violations",
-        figures=tuple(
-            _panel(j, name, curves, record.name, agents)
-            for j, (name, curves) in enumerate(zip(record.constraints, found.curves, strict=True))
-        ),
-        label=f"Violation of each constraint against steps on {record.name}, log-log axes: {_ends(problem, found)}",
-        legend=agent_keys(agents, [agent.name for agent in problem.agents]),
-        note=f"What each constraint lacks at the average outcomes of the first t steps. {seeds}{_below(found)}",
-    )
-    note = (
+    figures, ends = [], []
+    for j, (name, curves) in enumerate(zip(record.constraints, found.curves, strict=True)):
+        label = f"Violation of {name} against steps on {record.name}"
+        chart = partial(_violation_chart, curves, agents)
+        figures.append(Figure(f"violation-{j}", chart, label, heading=name, height=_HEIGHT))
+        last = [f"{agent.name} {plus_minus(found.final[agent.name][j])}" for agent in problem.agents]
+        ends.append(f"{name}: {', '.join(last)}")
+    below = sum(curves.below for curves in found.curves)
+    note = f"What each constraint lacks at the average outcomes of the first t steps. {seeds}"
+    note += f" Marked ▽ at the bottom: {count(below, 'mean')} at or close to zero." if below else ""
+    label = f"Violation of each constraint against steps on {record.name}, log-log axes: {'; '.join(ends)}"
+    legend = agent_keys(agents, [agent.name for agent in problem.agents])
+    words = (
         "Mean over seeds ± half-width of its 95 % interval; in brackets, in how many runs the constraint is met at the "
         "end. Multiplier: what easing the constraint by a little is worth at the optimum. A penalty whose price is "
         "above it is exact, and violations then vanish with the regret."
     )
-    return ["### Violation of each constraint", _violation_table(problem, found), sentences.write_note(note), panels]
+    panels = Panels("violations", figures, label, legend, note)
+    return ["### Violation of each constraint", _violation_table(problem, found), sentences.write_note(words), panels]
+
+
+def _violation_chart(curves: Curves, agents: Mapping[str, str], theme: Theme) -> Chart:
+    return curve_chart(curves, agents, theme, "violation" if theme.tooltips else "")
 
 
 def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
@@ -235,23 +226,3 @@ def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
         rows.append((name, number(price), multiplier, *cells))
     at = "" if problem.end is None else f" at t = {problem.end:,}"
     return Table("violations", f"Violation of each constraint{at} on {record.name}", columns, rows)
-
-
-def _panel(j: int, name: str, curves: Curves, problem: str, agents: Mapping[str, str]) -> Figure:
-    def chart(theme: Theme) -> Chart:
-        return curve_chart(curves, agents, theme, "violation" if theme.tooltips else "")
-
-    label = f"Violation of {name} against steps on {problem}"
-    return Figure(f"violation-{j}", chart, label, heading=name, height=_HEIGHT)
-
-
-def _ends(problem: ProblemDigest, found: Violations) -> str:
-    return "; ".join(
-        f"{name}: " + ", ".join(f"{agent.name} {plus_minus(found.final[agent.name][j])}" for agent in problem.agents)
-        for j, name in enumerate(problem.record.constraints)
-    )
-
-
-def _below(found: Violations) -> str:
-    below = sum(curves.below for curves in found.curves)
-    return f" Marked ▽ at the bottom: {count(below, 'mean')} at or close to zero." if below else ""
