@@ -304,24 +304,12 @@ def _certainty(agent: Agent) -> float | None:
 
 def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int) -> RunTask:
     reward, sources, marks = part_spec(problem.reward, ""), problem.sources | agent.sources, study.marks()
-    determines = {
-        "format": _FORMAT,
-        "version": VERSION,
-        "world": problem.model_id,
-        "reward": _spec(problem.reward),
-        "agent": agent.spec,
-        "steps": study.steps,
-        "marks": marks,
-        "seed": seed,
-    }
+    determines = {"format": _FORMAT, "version": VERSION, "world": problem.model_id, "reward": _spec(problem.reward)}
+    determines |= {"agent": agent.spec, "steps": study.steps, "marks": marks, "seed": seed}
     world = {"model": problem.model_id} if problem.world is None else problem.world
-    specification = {
-        "study": study.name,
-        "steps": study.steps,
-        "seed": seed,
-        "problem": {"name": problem.name, "world": world, "reward": reward},
-        "agent": {"name": agent.name, **agent.table},
-    }
+    specification: dict[str, Any] = {"study": study.name, "steps": study.steps, "seed": seed}
+    specification["problem"] = {"name": problem.name, "world": world, "reward": reward}
+    specification["agent"] = {"name": agent.name, **agent.table}
     return RunTask(
         id=_digest(determines, sources),
         problem=problem.name,

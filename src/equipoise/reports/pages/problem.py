@@ -21,9 +21,8 @@ from equipoise.reports.numbers.digest import (
 )
 from equipoise.reports.numbers.format import count, fraction, number, plus_minus
 from equipoise.reports.pages import sentences
-from equipoise.reports.pages.laws import law_parts
 from equipoise.reports.pages.markup import code, escape
-from equipoise.reports.pages.proofs import KEY, MEANING, certificate_parts, certified_figure, guarantee_parts
+from equipoise.reports.pages.proofs import KEY, MEANING, certificate_parts, certified_figure, guarantee_parts, law_parts
 from equipoise.reports.pages.section import Beside, Chart, Figure, Key, Panels, Part, Section, agent_keys
 from equipoise.reports.pages.tables import final_parts, optimum_parts, speed_parts, violation_parts
 from equipoise.studies.record import ENDED

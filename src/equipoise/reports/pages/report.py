@@ -12,11 +12,10 @@ from equipoise.errors import EquipoiseError, ParameterError, ReportError
 from equipoise.reports.numbers.comparisons import ALPHA, DRAWS, MOST_EXACT
 from equipoise.reports.numbers.digest import ProblemDigest, digest
 from equipoise.reports.numbers.format import as_given
-from equipoise.reports.pages.laws import MEANING as LAWS
 from equipoise.reports.pages.markup import code, escape, write_code_block, write_list
 from equipoise.reports.pages.page import Page, render_page
 from equipoise.reports.pages.problem import problem_section
-from equipoise.reports.pages.proofs import MEANING
+from equipoise.reports.pages.proofs import LAW_MEANING, MEANING
 from equipoise.reports.pages.section import Column, Part, Section, SectionMaker, Table, Text
 from equipoise.reports.pages.sentences import join_names, summary
 from equipoise.studies.reader import open_results
@@ -195,9 +194,9 @@ def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
         )
     if any(problem.laws is not None for problem in problems):
         methods.append(
-            f"{LAWS}; where these are proven, those of all laws hold the truth together with the probability that the"
-            " certificates do. The truth is the law of the world; a conditional law that never comes into play there"
-            " has none."
+            f"{LAW_MEANING}; where these are proven, those of all laws hold the truth together with the probability that"
+            " the certificates do. The truth is the law of the world; a conditional law that never comes into play"
+            " there has none."
         )
     if results.guarantees:
         methods.append(
