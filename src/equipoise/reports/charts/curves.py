@@ -307,7 +307,7 @@ def law_chart(law: Law, agents: Mapping[str, str], theme: Theme) -> Any:
         layers.append(points.encode(x=x, y=at("estimate"), color=hue))
         if theme.tooltips:
             wide = own.mark_rule(strokeWidth=14, opacity=0)
-            layers.append(wide.encode(x=x, y=at("low"), y2="high:Q", tooltip=_tooltip()))
+            layers.append(wide.encode(x=x, y=at("low"), y2="high:Q", tooltip=_law_tooltip()))
     return alt.layer(*layers)
 
 
@@ -318,7 +318,7 @@ def _visits(law: Law) -> str:
     return f"{fewest:,} to {most:,} visits"
 
 
-def _tooltip() -> list[Any]:
+def _law_tooltip() -> list[Any]:
     return [
         alt.Tooltip("agent:N"),
         alt.Tooltip("value:N"),

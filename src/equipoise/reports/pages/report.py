@@ -194,8 +194,8 @@ def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
         )
     if any(problem.laws is not None for problem in problems):
         methods.append(
-            f"{LAW_MEANING}; where these are proven, those of all laws hold the truth together with the probability that"
-            " the certificates do. The truth is the law of the world; a conditional law that never comes into play"
+            f"{LAW_MEANING}; where these are proven, those of all laws hold the truth together with the probability"
+            " that the certificates do. The truth is the law of the world; a conditional law that never comes into play"
             " there has none."
         )
     if results.guarantees:
