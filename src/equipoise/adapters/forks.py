@@ -19,7 +19,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
@@ -434,12 +434,7 @@ def _filled(size: Any, draw: Callable[[], Any], dtype: Any = object) -> Any:
     return drawn
 
 
-class Replaced(NamedTuple):
-    """A generator that was replaced."""
-
-    holder: Any
-    place: Any
-    original: Any
+Replaced = tuple[Any, Any, Any]  # a generator that was replaced: its holder, its place there, and the original
 
 
 def install(roots: Iterable[Any], forks: Forks) -> list[Replaced]:
@@ -458,7 +453,7 @@ def install(roots: Iterable[Any], forks: Forks) -> list[Replaced]:
             forking = make_fork(value, forks)
             if forking is not None and not isinstance(holder, tuple):
                 holder[place] = forking
-                replaced.append(Replaced(holder, place, value))
+                replaced.append((holder, place, value))
             elif not isinstance(value, _NOT_HELD) and (isinstance(value, containers) or hasattr(value, "__dict__")):
                 waiting.append(value)
     return replaced

@@ -22,16 +22,6 @@ from equipoise.models.checks import SUM_TOLERANCE
 _MOST_ACTIONS: Final = 10_000
 
 
-class StepResult(NamedTuple):
-    """What a step of an environment returns."""
-
-    observation: Any
-    reward: Any
-    terminated: bool
-    truncated: bool
-    info: Any
-
-
 def reset_env(env: Any, seed: int | None = None) -> Any:
     """What is seen after a reset."""
     found = _call("reset", partial(env.reset, seed=seed) if seed is not None else env.reset)
@@ -40,13 +30,13 @@ def reset_env(env: Any, seed: int | None = None) -> Any:
     return found[0]
 
 
-def take_step(env: Any, action: Any, where: str) -> StepResult:
-    """What follows an action."""
+def take_step(env: Any, action: Any, where: str) -> tuple[Any, Any, bool, bool, Any]:
+    """What follows an action: observation, reward, terminated, truncated, info."""
     found = _call(where, partial(env.step, action))
-    if not isinstance(found, tuple) or len(found) != len(StepResult._fields):
-        asked = ", ".join(StepResult._fields)
+    if not isinstance(found, tuple) or len(found) != 5:
+        asked = "observation, reward, terminated, truncated, info"
         raise AdapterError(f"{where}: the step returned {found!r}; Gymnasium asks for five things, {asked}")
-    return StepResult(*found)
+    return found
 
 
 def _call(where: str, call: Callable[[], Any]) -> Any:

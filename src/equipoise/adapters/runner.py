@@ -169,11 +169,7 @@ class Runner:
         return to_label(observation)
 
 
-class _Place(NamedTuple):
-    """An attribute of one of the layers."""
-
-    layer: int
-    name: str
+_Place = tuple[int, str]  # an attribute of one of the layers
 
 
 class Rewindable:
@@ -217,7 +213,7 @@ class Rewindable:
         known = [place for place in self._shared if first[place] is not None]
         wrong = [place for place in known if _fingerprint(held.get(place)) != first[place]]
         self._shared.difference_update(wrong)
-        return sorted(place.name for place in wrong)
+        return sorted(name for _, name in wrong)
 
     def snapshot(self) -> Snapshot:
         """What it is in now. It must be restored, or left alone, before it is stepped again."""
@@ -230,13 +226,13 @@ class Rewindable:
             held = vars(layer)
             held.clear()
             for name, value in attributes.items():
-                if isinstance(value, _ATOMS) or name == "env" or _Place(number, name) in self._shared:
+                if isinstance(value, _ATOMS) or name == "env" or (number, name) in self._shared:
                     held[name] = value
                 else:
                     held[name] = _copy(value, memo)
 
     def _attributes(self) -> list[tuple[_Place, Any]]:
-        return [(_Place(i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
+        return [((i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
 
 
 @contextlib.contextmanager

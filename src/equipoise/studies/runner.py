@@ -22,10 +22,10 @@ from equipoise._checks import check_float, check_int
 from equipoise.errors import EquipoiseError, FileError, ParameterError, StudyError
 from equipoise.studies.plan import OptimumTask, Plan, RunTask, make_plan
 from equipoise.studies.pools import MOST_JOBS, Claims, ClusterPool, LocalPool, Pool
-from equipoise.studies.results import Failure
+from equipoise.studies.results import Failure, Optimum
 from equipoise.studies.spec import Study
 from equipoise.studies.store import Folder
-from equipoise.studies.worker import Failed, Finished, Solved, perform
+from equipoise.studies.worker import Failed, perform
 
 Task = RunTask | OptimumTask
 
@@ -295,14 +295,14 @@ class _Runner:
                 tasks.appendleft(task)
             self._claims.drop(task.id)
 
-    def _keep(self, task: Task, answer: Finished | Solved | Failed) -> None:
+    def _keep(self, task: Task, answer: bytes | Optimum | Failed) -> None:
         progress = self._progress
         match answer:
-            case Finished():
-                progress.folder.write_result(task.id, answer.content)
+            case bytes():
+                progress.folder.write_result(task.id, answer)
                 progress.done += 1
-            case Solved():
-                progress.folder.write_optimum(task.id, answer.optimum)
+            case Optimum():
+                progress.folder.write_optimum(task.id, answer)
             case Failed() if isinstance(task, RunTask):
                 failure = Failure(task.problem, task.agent, task.seed, answer.error)
                 progress.failures.append(failure)

@@ -53,20 +53,6 @@ _busy = threading.Event()  # set while a run is under way, which is then saved f
 
 
 @dataclass(frozen=True)
-class Finished:
-    """A run that is done: the bytes of its result file."""
-
-    content: bytes
-
-
-@dataclass(frozen=True)
-class Solved:
-    """An offline program that is solved."""
-
-    optimum: Optimum
-
-
-@dataclass(frozen=True)
 class Failed:
     """What went wrong, in a line and in full."""
 
@@ -86,8 +72,8 @@ class _Progress:
     slot: int = 0
 
 
-def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> Finished | Solved | Failed:
-    """Do a task; whatever goes wrong in it is an answer too, even a call of `sys.exit`."""
+def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> bytes | Optimum | Failed:
+    """Do a task: return the bytes of a result file, an optimum, or what went wrong, even a call of `sys.exit`."""
     folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
     try:
         if folder is not None:
@@ -103,8 +89,8 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
                     "planned; start the study again, with the same modules on all machines"
                 )
         if isinstance(task, OptimumTask):
-            return Solved(_solve(task))
-        return Finished(_run(task, folder, every))
+            return _solve(task)
+        return _run(task, folder, every)
     # The run's failure is recorded, and the others go on. An interrupt is one too: workers do not get that of the user.
     except BaseException as error:
         reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
