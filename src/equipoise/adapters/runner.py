@@ -111,7 +111,7 @@ class Runner:
     def fork(self) -> Snapshot:
         """Have draws that fork from now on; returns where the environment is before its first reset."""
         self.seed()
-        self.rewindable.fork(self._forks)
+        self.rewindable.replaced += install(self.rewindable.layers, self._forks)
         self.globals = GlobalDraws(self._forks)
         return self.rewindable.snapshot()
 
@@ -178,12 +178,12 @@ class Rewindable:
     def __init__(self, env: gymnasium.Env) -> None:
         chain = _chain(env)
         self._found = [(layer, dict(vars(layer))) for layer in chain]
-        self._layers = _link(chain)
-        self.top: gymnasium.Env = self._layers[0]
-        self.is_wrapped = len(self._layers) > 1
+        self.layers = _link(chain)
+        self.top: gymnasium.Env = self.layers[0]
+        self.is_wrapped = len(self.layers) > 1
         self._shared: set[_Place] = set()
         self._first: dict[_Place, bytes | None] = {}
-        self._replaced: list[Replaced] = []
+        self.replaced: list[Replaced] = []
         self.restore(self.snapshot())  # copies are used, so that nothing that was found changes in place
 
     def release(self) -> None:
@@ -193,14 +193,10 @@ class Rewindable:
             vars(layer).clear()
             vars(layer).update(attributes)
 
-    def fork(self, forks: Forks) -> None:
-        """Put forking generators in the place of its random ones."""
-        self._replaced += install(self._layers, forks)
-
     def unfork(self) -> None:
         """Put the random generators back where `fork` replaced them."""
-        remove(self._replaced)
-        self._replaced = []
+        remove(self.replaced)
+        self.replaced = []
 
     def share(self) -> None:
         """Share all attributes rather than copy them, until `changed` finds that they change."""
@@ -217,12 +213,12 @@ class Rewindable:
 
     def snapshot(self) -> Snapshot:
         """What it is in now. It must be restored, or left alone, before it is stepped again."""
-        return tuple(dict(vars(layer)) for layer in self._layers)
+        return tuple(dict(vars(layer)) for layer in self.layers)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Put it back."""
-        memo: dict[int, Any] = {id(layer): layer for layer in self._layers}
-        for number, (layer, attributes) in enumerate(zip(self._layers, snapshot, strict=True)):
+        memo: dict[int, Any] = {id(layer): layer for layer in self.layers}
+        for number, (layer, attributes) in enumerate(zip(self.layers, snapshot, strict=True)):
             held = vars(layer)
             held.clear()
             for name, value in attributes.items():
@@ -232,7 +228,7 @@ class Rewindable:
                     held[name] = _copy(value, memo)
 
     def _attributes(self) -> list[tuple[_Place, Any]]:
-        return [((i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
+        return [((i, name), value) for i, layer in enumerate(self.layers) for name, value in vars(layer).items()]
 
 
 @contextlib.contextmanager

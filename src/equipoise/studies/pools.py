@@ -114,15 +114,14 @@ class ClusterPool(Pool):
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
             versions = set(self._client.run(importlib.metadata.version, "equipoise").values())
+            wrong = f"the workers have Equipoise {', '.join(sorted(versions))}; here it is {VERSION}"
         except TimeoutError:
-            self._client.close()
-            raise StudyError(f"cluster: the scheduler at {address!r} has no workers; start some") from None
+            versions, wrong = set(), f"the scheduler at {address!r} has no workers; start some"
         except Exception as error:
-            self._client.close()
-            raise StudyError(f"cluster: a worker has no Equipoise ({type(error).__name__}: {error})") from None
+            versions, wrong = set(), f"a worker has no Equipoise ({type(error).__name__}: {error})"
         if versions != {VERSION}:
             self._client.close()
-            raise StudyError(f"cluster: the workers have Equipoise {', '.join(sorted(versions))}; here it is {VERSION}")
+            raise StudyError(f"cluster: {wrong}")
         self.executor = self._client.get_executor(pure=False)
 
     def capacity(self) -> int:

@@ -20,7 +20,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -130,6 +130,7 @@ def _agent_record(agent: AgentSpec, made: list[PlannedAgent]) -> AgentRecord:
 
 
 _T = TypeVar("_T", Failure, Optimum, Manifest)
+_D = TypeVar("_D")
 
 
 class Folder:
@@ -216,17 +217,9 @@ class Folder:
 
     def read_result(self, run: str) -> Record | None:
         """The result of a run, None if there is none; a `FileError` if it is damaged or of another run."""
-        path = self.result(run)
-        try:
-            record = decode_result(path.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except FileError as error:
-            raise FileError(f"{path}: {error}") from None
-        if record.about.get("id") != run:
-            raise FileError(f"{path}: it holds the run {record.about.get('id')}")
+        record = _decode(self.result(run), decode_result)
+        if record is not None and record.about.get("id") != run:
+            raise FileError(f"{self.result(run)}: it holds the run {record.about.get('id')}")
         return record
 
     def read_failure(self, run: str) -> Failure | None:
@@ -286,10 +279,18 @@ def seal_json(content: Mapping[str, Any]) -> bytes:
 
 def _read(path: Path, kind: type[_T]) -> _T | None:
     """What `seal_json` made, None if there is no such file; a `FileError` if it is damaged."""
-    try:
-        content = path.read_bytes()
+
+    def decode(content: bytes) -> _T:
         check_seal(content)
         return validate(kind, json.loads(content)["content"])
+
+    return _decode(path, decode)
+
+
+def _decode(path: Path, decode: Callable[[bytes], _D]) -> _D | None:
+    """What is made of a file, None if there is none; a `FileError` names the file."""
+    try:
+        return decode(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
