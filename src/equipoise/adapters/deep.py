@@ -152,13 +152,18 @@ class VectorDictReplayBuffer(VectorReplayBuffer, DictReplayBuffer):  # type: ign
 
 
 def relabelling(env: Any) -> dict[str, Any]:
-    """Return the arguments ``replay_buffer_class`` and ``replay_buffer_kwargs`` of an off-policy learner.
+    """Make the arguments of an off-policy learner of Stable-Baselines3.
 
     Parameters
     ----------
     env : gymnasium.Env
         A `GradientThreshold`, or wrappers around one. A `ThetaAwareObservation` must be the last to change
         observations.
+
+    Returns
+    -------
+    dict
+        ``replay_buffer_class`` and ``replay_buffer_kwargs``.
 
     Examples
     --------

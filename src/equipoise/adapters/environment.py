@@ -84,6 +84,11 @@ def to_gymnasium(model: Model) -> ModelEnvironment:
     model : Model
         The model; `model_from` of the environment gives it back.
 
+    Returns
+    -------
+    gymnasium.Env
+        With `reward_space`, `reward_dim` and `model`.
+
     Examples
     --------
     >>> import equipoise as eq

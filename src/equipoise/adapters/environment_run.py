@@ -330,6 +330,11 @@ def drive(
     progress : bool, optional
         A progress bar on stderr; by default on a terminal, when the run takes longer than a second.
 
+    Returns
+    -------
+    Drive
+        What was done.
+
     Examples
     --------
     >>> import gymnasium, equipoise as eq

@@ -121,6 +121,11 @@ def explore(
     progress : bool, optional
         Whether to show how far the search is; by default on a terminal, when it takes longer than a second.
 
+    Returns
+    -------
+    Exploration
+        The model, and the scaling of its outcomes.
+
     Examples
     --------
     >>> import mo_gymnasium, equipoise as eq
@@ -184,6 +189,11 @@ def model_from(
         As for `explore`.
     outcomes, ranges, drop, episodes, state, ends, limit, check, progress : optional
         As for `explore`.
+
+    Returns
+    -------
+    Model
+        With labels for its states, actions and outcomes.
 
     Examples
     --------

@@ -156,6 +156,11 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent of this package
         takes a step in each model, which compiles its kernels. To read results this is not needed.
 
+    Returns
+    -------
+    Plan
+        Every run, with its id.
+
     Examples
     --------
     >>> from equipoise.studies import AgentSpec, Problem, Study

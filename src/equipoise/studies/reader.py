@@ -47,6 +47,11 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
         Whether each outcome has its own column instead of the list in `outcomes`: named by its label if the problem has
         labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see `equipoise.studies.reader`.
 
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
+
     Examples
     --------
     >>> import tempfile
@@ -76,6 +81,11 @@ def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns that are listed above.
 
     Examples
     --------
@@ -114,6 +124,11 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     ----------
     folder : str or PathLike
         What was given to ``equipoise run --out``.
+
+    Returns
+    -------
+    Results
+        Of the runs that are done; a `FileError` if the folder holds no study.
 
     Examples
     --------
@@ -268,7 +283,7 @@ ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {
 
 
 def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
-    """Write the flat table of a study to a file, atomically; return its path.
+    """Write the flat table of a study to a file, atomically.
 
     Parameters
     ----------
@@ -276,6 +291,11 @@ def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
         Of a study, complete or not: what `open_results` returns.
     path : str or PathLike
         Its ending decides the format: .csv, .parquet or .jsonl (one JSON object per line).
+
+    Returns
+    -------
+    Path
+        Of the file.
 
     Examples
     --------
@@ -306,6 +326,11 @@ def to_pandas(frame: polars.DataFrame) -> Any:
     ----------
     frame : polars.DataFrame
         From `load_results`, flat or not; null becomes NaN.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the same columns.
 
     Examples
     --------

@@ -221,6 +221,11 @@ def steps_until_certified(frame: polars.DataFrame, within: float) -> polars.Data
     within : float
         The regret to be certified, above 0.
 
+    Returns
+    -------
+    polars.DataFrame
+        One row per run: the columns that are listed above.
+
     Examples
     --------
     >>> import polars

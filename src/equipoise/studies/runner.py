@@ -116,7 +116,7 @@ def run_study(
     origin: Path | None = None,
     show: Show | None = None,
 ) -> Progress:
-    """Run all of a study that has not been run yet; return its `Progress`, with the failures if there were any.
+    """Run all of a study that has not been run yet.
 
     Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
     If a `StudyError` reports that something is wrong with the study, nothing has been run.
@@ -137,6 +137,11 @@ def run_study(
         The file that the study was read from: errors name it, and the paths of models start from its folder.
     show : function, optional
         Called a few times a second with the progress.
+
+    Returns
+    -------
+    Progress
+        With the failures, if there were any.
 
     Examples
     --------

@@ -318,7 +318,7 @@ class Study(_Part):
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study from a TOML file, and check it as far as possible without making its parts.
+    """Read a study from a TOML file.
 
     A `StudyError` has one line for each mistake: file, field, value, and what would be accepted.
 
@@ -326,6 +326,11 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     ----------
     path : str or PathLike
         The file.
+
+    Returns
+    -------
+    Study
+        Checked as far as possible without making its parts.
 
     Examples
     --------

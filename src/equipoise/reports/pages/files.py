@@ -96,7 +96,7 @@ _TABLE_FORMATS: Final[dict[str, tuple[str, Callable[[Table], str]]]] = {
 def write_tables(
     results: Study, folder: str | os.PathLike[str], format: str = "csv", sections: Sequence[SectionMaker | Section] = ()
 ) -> list[Path]:
-    """Write every table of a report into a folder, which is made if it is missing; return the paths in their order.
+    """Write every table of a report into a folder, which is made if it is missing.
 
     If a section of your own fails, nothing is written.
 
@@ -110,6 +110,11 @@ def write_tables(
         Of the files. LaTeX needs the package booktabs.
     sections : sequence of callable or Section
         Sections of your own, whose tables are written too.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the report.
 
     Examples
     --------
@@ -146,14 +151,16 @@ def write_figures(
     font_size: int | None = None,
     sections: Sequence[SectionMaker | Section] = (),
 ) -> list[Path]:
-    """Write every figure of a report into a folder, which is made if it is missing; return the paths in their order.
+    """Write every figure of a report into a folder, which is made if it is missing.
 
     If a section of your own fails, a figure cannot be drawn, or its plot does not fit into the size, nothing is
     written.
 
     Parameters
     ----------
-    results, folder, sections
+    results : Results, str or PathLike
+        As for `write_tables`.
+    folder : str or PathLike
         As for `write_tables`; files are named after section and figure, e.g. ``star-regret.svg``.
     format : "svg", "png" or "pdf"
         Of the files.
@@ -165,6 +172,13 @@ def write_figures(
         The name of a font, or several in the order of preference, as in CSS. PNG and PDF need one that is installed.
     font_size : int, optional
         Of names and titles, in pixels; numbers along an axis are one smaller.
+    sections : sequence of callable or Section
+        As for `write_tables`.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the report.
 
     Examples
     --------

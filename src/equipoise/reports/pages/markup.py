@@ -42,6 +42,11 @@ def escape(text: str) -> str:
     text : str
         Plain text, such as the name of an agent.
 
+    Returns
+    -------
+    str
+        Markdown that is shown as that text.
+
     Examples
     --------
     >>> from equipoise.reports import escape
@@ -64,6 +69,11 @@ def code(text: str) -> str:
     ----------
     text : str
         Plain text.
+
+    Returns
+    -------
+    str
+        Markdown, on one line.
 
     Examples
     --------

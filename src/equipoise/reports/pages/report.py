@@ -27,7 +27,7 @@ Study = Results | str | os.PathLike[str]  # the results of a study, or the folde
 def write_report(
     results: Study, path: str | os.PathLike[str] | None = None, sections: Sequence[SectionMaker | Section] = ()
 ) -> Path:
-    """Write the report of a study as one self-contained HTML file, atomically; return its path.
+    """Write the report of a study as one self-contained HTML file, atomically.
 
     If a section of your own fails or the file cannot be written, whatever was at `path` is still there.
 
@@ -39,6 +39,11 @@ def write_report(
         Used as given; by default ``report.html`` within the folder.
     sections : sequence of callable or Section
         Sections of your own, after those of the problems: each a function of the `Results` that returns a `Section`.
+
+    Returns
+    -------
+    Path
+        Of the file.
 
     Examples
     --------
@@ -104,6 +109,11 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
         Of a study.
     sections : sequence of callable or Section
         Sections of your own.
+
+    Returns
+    -------
+    list of Section
+        In the order of the page.
 
     Examples
     --------
@@ -224,6 +234,11 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
     resolve : callable
         Takes the name, its place for messages (such as "--section"), and the error to raise, and returns what it names.
 
+    Returns
+    -------
+    callable
+        A function of `Results` that returns a `Section`.
+
     Examples
     --------
     >>> from equipoise.reports import Section
@@ -250,6 +265,11 @@ def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> 
         Each takes `Results` and returns a `Section`; a `Section` is taken as it is.
     results : Results
         Of a study.
+
+    Returns
+    -------
+    list of Section
+        One per function.
 
     Examples
     --------
