@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from equipoise import mechanics, models, offline, rewards
-from equipoise.adapters.laws import read_laws
+from equipoise.adapters.gym_api import read_laws
 from equipoise.oracles import TunedGradientDescent
 from equipoise.rewards.composed import lipschitz_in
 from equipoise.theory import printed, sums

@@ -81,30 +81,17 @@ __all__ = [
 ]
 
 # The module of each name that is no module itself. Everything is loaded when it is first used.
-_MODULES: Final = {
-    "Agent": "agents",
-    "Benchmark": "offline",
-    "Certificate": "agents",
-    "Certified": "simulation",
-    "EquipoiseError": "errors",
-    "KnapsackAgent": "agents",
-    "Labels": "models",
-    "Mechanics": "models",
-    "MixtureUCRL2": "agents",
-    "Model": "models",
-    "Run": "simulation",
-    "Space": "models",
-    "TocUCRL2": "agents",
-    "allow": "_plugins",
-    "best_stationary": "offline",
-    "certify": "theory.log_certificate",
-    "frontier": "offline",
-    "load_results": "studies",
-    "recommended": "agents",
-    "simulate": "simulation",
-    "solve": "offline",
-    "solve_knapsack": "offline",
+_HOMES: Final = {
+    "_plugins": ("allow",),
+    "agents": ("Agent", "Certificate", "KnapsackAgent", "MixtureUCRL2", "TocUCRL2", "recommended"),
+    "errors": ("EquipoiseError",),
+    "models": ("Labels", "Mechanics", "Model", "Space"),
+    "offline": ("Benchmark", "best_stationary", "frontier", "solve", "solve_knapsack"),
+    "simulation": ("Certified", "Run", "simulate"),
+    "studies": ("load_results",),
+    "theory.log_certificate": ("certify",),
 }
+_MODULES: Final = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

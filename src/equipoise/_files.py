@@ -1,21 +1,15 @@
 """Plain files for arrays: one zip of .npy members with a JSON header, written whole or not at all.
 
-The file is an ordinary ``.npz`` (``numpy.load`` opens it) and holds no pickle. Its member ``header`` is a
-JSON text with the keys ``format`` (``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all
-other members) and ``content`` (whatever the writer wants to say). Every member carries a checksum.
+The file is an ordinary ``.npz`` without pickle. Its member ``header`` is a JSON text with the keys ``format``
+(``equipoise-`` and the kind), ``version``, ``arrays`` (the names of all other members) and ``content``.
 
-A file is written next to its destination under another name, flushed to the disk, and then renamed over
-it: a reader, or a run that was killed, finds the old file or the new one and never a part. The name of a part
-is ``.NAME.<12 hexadecimal digits>.part``. While its writer lives, it holds a lock on the part; the next write of
-the same file removes the parts that nobody holds.
+A file is written next to its destination as ``.NAME.<12 hexadecimal digits>.part``, flushed to the disk, and then
+renamed: a reader finds the old file or the new one, never a part. Its writer holds a lock on the part; the next write
+of the same file removes the parts that nobody holds.
 
 Files may come from strangers. What is read must be a regular file of at most `MOST_BYTES`, whose members are not
-compressed and are exactly as long as their headers say. So the memory that reading takes is bounded by the size of
-the file. What the arrays mean is checked by whoever asked for them.
-
-A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break as a formula, which can
-start programs. Names of problems, agents, states and outcomes come from the files of others, so in CSV files such a
-text has an apostrophe before it (`escape_formula`). Numbers are left as they are.
+compressed and exactly as long as their headers say, so the size of the file bounds the memory. In CSV files a text
+that a spreadsheet would run as a formula has an apostrophe before it (`escape_formula`).
 """
 
 from __future__ import annotations
@@ -45,8 +39,7 @@ if TYPE_CHECKING:
 
 
 _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
-MOST_BYTES: Final = 16 << 30
-"""The largest file that is read or written: 16 GiB."""
+MOST_BYTES: Final = 16 << 30  # the largest file that is read or written: 16 GiB
 _MOST_HEADER_BYTES: Final = 256 << 20  # of the JSON text; numpy keeps four bytes per character
 _HEADER: Final = "header"
 _FORMAT: Final = "equipoise-"
@@ -63,21 +56,12 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the same content makes the same bytes
 
 
 def write_npz(
-    path: str | os.PathLike[str],
-    arrays: Mapping[str, NDArray[Any]],
-    header: Mapping[str, Any],
-    kind: str,
-    version: int,
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], header: Mapping[str, Any], kind: str, version: int
 ) -> None:
     """Write named arrays and a header to exactly `path`, atomically."""
     if _HEADER in arrays:
         raise ValueError(f"an array may not be called {_HEADER!r}")
-    about = {
-        "format": f"{_FORMAT}{kind}",
-        "version": version,
-        "arrays": sorted(arrays),
-        "content": dict(header),
-    }
+    about = {"format": f"{_FORMAT}{kind}", "version": version, "arrays": sorted(arrays), "content": dict(header)}
     members = {_HEADER: np.array(json.dumps(about, sort_keys=True))} | dict(arrays)
     size = sum(np.asarray(array).nbytes for array in members.values())
     if size > MOST_BYTES or members[_HEADER].nbytes > _MOST_HEADER_BYTES:
@@ -123,6 +107,7 @@ def _regular(target: Path) -> os.stat_result | None:
 
 
 def _kind_of(found: os.stat_result) -> str:
+
     return next((kind for test, kind in _KINDS.items() if test(found.st_mode)), "something else")
 
 
@@ -222,10 +207,8 @@ def read_saved(path: str | os.PathLike[str], kinds: Mapping[str, int]) -> Saved:
             if kind not in kinds or not about["format"].startswith(_FORMAT):
                 raise FileError(f"{source}: holds {about['format']}; {_FORMAT}{next(iter(kinds))} is needed")
             if about["version"] > kinds[kind]:
-                raise FileError(
-                    f"{source}: of version {about['version']}, written by a later Equipoise; "
-                    f"this one reads version {kinds[kind]}"
-                )
+                later = f"of version {about['version']}, written by a later Equipoise"
+                raise FileError(f"{source}: {later}; this one reads version {kinds[kind]}")
             absent = sorted(set(about["arrays"]) - names)
             if absent:
                 raise FileError(f"{source}: the array {absent[0]!r} is missing")
@@ -284,26 +267,19 @@ def ensure(condition: Any, otherwise: str) -> None:
 
 def require_pointer(pointer: NDArray[np.int64], count: int, size: int, name: str) -> None:
     """Refuse a pointer unless it says where each of `count` parts of `size` entries begins and the last ends."""
-    ensure(
-        pointer.size == count + 1
-        and pointer[0] == 0
-        and np.all(pointer[1:] >= pointer[:-1])
-        and int(pointer[-1]) == size,
-        f"the array {name!r} must have {count + 1} entries, begin with 0, never fall, and end with {size}",
-    )
+    wanted = f"must have {count + 1} entries, begin with 0, never fall, and end with {size}"
+    fits = pointer.size == count + 1 and pointer[0] == 0 and int(pointer[-1]) == size
+    ensure(fits and np.all(pointer[1:] >= pointer[:-1]), f"the array {name!r} {wanted}")
 
 
 def require_range(part: NDArray[Any], size: int, low: int, high: int, name: str) -> None:
     """Refuse an array that has not `size` entries, all of them from `low` to below `high`."""
     ensure(part.size == size, f"the array {name!r} has {part.size} entries; {size} are needed")
-    ensure(
-        size == 0 or (part.min() >= low and part.max() < high),
-        f"the array {name!r} has entries outside of {low} to {high - 1}",
-    )
+    fits = size == 0 or (part.min() >= low and part.max() < high)
+    ensure(fits, f"the array {name!r} has entries outside of {low} to {high - 1}")
 
 
 def _checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path of a file, or an error that names what was given."""
     try:
         checked = Path(os.fspath(path))
     except TypeError:

@@ -1,10 +1,8 @@
-"""Parts written elsewhere: which modules may be imported because a file names something in them.
+"""User-written parts: which modules may be imported because a file names something in them.
 
-A file names such a part "package.module:Name". A file alone never makes the program import anything: the module must
-have been allowed by the user, with `allow` in Python or ``--with package.module`` on the command line. Even then a file
-can name only what that module itself defines and what fits the place: a class of the kind that is needed, or a function
-that is annotated to return it. Anything else that can be reached from the module, such as the modules that it imports,
-cannot be called.
+A file names such a part "package.module:Name". The user must have allowed the module, with `allow` in Python or
+``--with package.module`` on the command line. Even then a file can name only what that module itself defines and what
+fits the place: a class of the kind that is needed, or a function that is annotated to return it.
 """
 
 from __future__ import annotations
@@ -25,18 +23,13 @@ _allowed: Final[set[str]] = set()
 def allow(*modules: str) -> None:
     """Let files and studies name parts in these modules, as "package.module:Name"; they are imported now.
 
-    A study, a saved agent or a report may ask for a part written elsewhere. Without leave it is not imported, since a
-    file that can import can run anything. A package that is allowed allows the modules within it.
+    Without this, no module that a study, a saved agent or a report names is imported, since a file that can import can
+    run anything. A package that is allowed allows the modules within it.
 
     Parameters
     ----------
     *modules : str
         Names of modules, such as "my_package.agents".
-
-    Raises
-    ------
-    ParameterError
-        When there is no such module, or it cannot be imported.
 
     Examples
     --------
@@ -78,7 +71,6 @@ def find_allowed(*specs: Any) -> tuple[str, ...]:
 
 
 def _is_allowed(module: str) -> bool:
-    """Whether a module, or a package that it is in, was allowed."""
     return any(module == one or module.startswith(f"{one}.") for one in _allowed)
 
 
@@ -114,7 +106,9 @@ def load_external(
     if (inspect.isclass(part) or inspect.isfunction(part)) and not _defines(loaded, part):
         raise error(f"{where}: {kind} is defined in {part.__module__}; {wanted} that {module} itself defines is needed")
     if not _fits(part, base, derived):
-        raise error(f"{where}: {kind} is {_what(part)}; {wanted} is needed")
+        found = "another function" if inspect.isfunction(part) else f"of type {type(part).__name__}"
+        found = "a class of another kind" if inspect.isclass(part) else found
+        raise error(f"{where}: {kind} is {found}; {wanted} is needed")
     return part
 
 
@@ -142,14 +136,7 @@ def _wanted(base: type | None, derived: bool) -> str:
     return f"a function annotated to return it, `-> {base.__name__}`,"
 
 
-def _what(part: Any) -> str:
-    if inspect.isclass(part):
-        return "a class of another kind"
-    return "another function" if inspect.isfunction(part) else f"of type {type(part).__name__}"
-
-
 def _loaded(module: str, said: str, error: type[EquipoiseError]) -> Any:
-    """Import a module; what goes wrong is an error that begins with `said`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as trouble:

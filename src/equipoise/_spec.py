@@ -9,13 +9,9 @@ signature of its constructor, and keeps each of them as an attribute of the same
     to_spec      {"kind": kind, name: value, ...}, with components within it as specs
     from_spec    the way back, with every argument checked by the constructor as a user's would be
 
-A spec is the one serialised form. A study file holds it as TOML and a saved agent as JSON; a plan keeps it, and the id
-of a run is a hash of it. An argument that is None is left out, as TOML has no null. What is no plain data, such as a
-model, is written by a function of the caller: the file of an agent keeps its arrays, an id its hash, and a study
-refuses it. `call_text` shows a spec, or the arguments of a `repr`, as a call.
-
-The kind of a component of this package is the name of its class. One written elsewhere is "package.module:Name"; see
-`_plugins` for when it may be imported.
+A study file holds a spec as TOML, a saved agent as JSON, and the id of a run is a hash of it. An argument that is None
+is left out, as TOML has no null. What is no plain data, such as a model, is written by a function of the caller. The
+kind is the name of the class, or "package.module:Name" for a user-written one (`_plugins`).
 """
 
 from __future__ import annotations
@@ -72,7 +68,6 @@ def chosen_arguments(part: Component) -> dict[str, Any]:
 
 
 def _defaults(part: Component) -> dict[str, Any]:
-    """The defaults of a component's parameters, those that have one."""
     found = parameters(type(part)).items()
     return {name: plain(one.default) for name, one in found if one.default is not inspect.Parameter.empty}
 
@@ -95,12 +90,12 @@ def parameters(maker: Maker, *, injected: bool = False) -> dict[str, inspect.Par
     signature = _signature(maker)
     star = [name for name, one in signature.items() if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     if star:
-        raise ContractError(f"{_name_of(maker)}: it takes *{star[0]}; a part names every parameter that it has")
+        name = getattr(maker, "__name__", repr(maker))
+        raise ContractError(f"{name}: it takes *{star[0]}; a part names every parameter that it has")
     return {name: one for name, one in signature.items() if injected or name not in _injected(maker)}
 
 
 def _injected(maker: Maker) -> tuple[str, ...]:
-    """The parameters that no spec holds."""
     return getattr(maker, "injected", ()) if inspect.isclass(maker) else _INJECTED
 
 
@@ -132,16 +127,11 @@ def kind_of(part: Maker) -> str:
     return f"{part.__module__}:{part.__qualname__}"
 
 
-# -- from a component to its spec -----------------------------------------------------------------------------------
-
 Write = Callable[[Any, str], Any]
 
 
 def to_spec(part: Component | Mapping[str, Any] | str, write: Write, where: str = "") -> dict[str, Any]:
-    """The spec of a component, of its name alone, or of a spec whose values may be components.
-
-    `write` takes a value that is no plain data, and its place, and gives what stands for it, or raises.
-    """
+    """Return the spec of a component, a name or a spec; `write` converts values that are not plain data, or raises."""
     if isinstance(part, str):
         return {"kind": part}
     if isinstance(part, Component):
@@ -167,17 +157,13 @@ def _data(value: Any, write: Write, where: str) -> Any:
 
 def call_text(name: str, arguments: Mapping[str, Any], longest: int | None = None) -> str:
     """A component as a call, such as ``Scaled(confidence=Adaptive())``, with values of at most `longest` letters."""
-    inside = ", ".join(f"{key}={_value_text(value, longest)}" for key, value in arguments.items())
-    return f"{name}({inside})"
 
+    def write(value: Any) -> str:
+        if isinstance(value, Mapping) and "kind" in value:
+            return call_text(str(value["kind"]), {key: x for key, x in value.items() if key != "kind"}, longest)
+        return _short(value, longest)
 
-def _value_text(value: Any, longest: int | None) -> str:
-    if isinstance(value, Mapping) and "kind" in value:
-        return call_text(str(value["kind"]), {key: x for key, x in value.items() if key != "kind"}, longest)
-    return _short(value, longest)
-
-
-# -- and back -------------------------------------------------------------------------------------------------------
+    return f"{name}({', '.join(f'{key}={write(value)}' for key, value in arguments.items())})"
 
 
 @final
@@ -239,7 +225,7 @@ def _value(value: Any, maker: Maker, parameter: inspect.Parameter, where: str, r
         base = next((kind for kind, makers in reader.kinds.items() if str(value["kind"]) in makers()), Component)
     if base is None:
         return value
-    if isinstance(value, list) and _takes_several(maker, parameter):
+    if isinstance(value, list) and typing.get_origin(_annotation(maker, parameter)) is Sequence:
         return [_part(one, base, f"{where}[{i}]", reader) for i, one in enumerate(value)]
     return _part(value, base, where, reader)
 
@@ -253,11 +239,6 @@ def _base_of(maker: Maker, parameter: inspect.Parameter, kinds: Iterable[type]) 
     annotation = _annotation(maker, parameter)
     union = typing.get_args(annotation) or (annotation,)
     return next((base for base in kinds for one in union if inspect.isclass(one) and issubclass(one, base)), None)
-
-
-def _takes_several(maker: Maker, parameter: inspect.Parameter) -> bool:
-    """Whether a parameter takes a list of parts, by its annotation."""
-    return typing.get_origin(_annotation(maker, parameter)) is Sequence
 
 
 def _annotation(maker: Maker, parameter: inspect.Parameter) -> Any:
@@ -296,10 +277,6 @@ def _kept(part: Component, name: str) -> Any:
         raise ContractError(
             f"{type(part).__name__}: its parameter {name!r} is not kept; set self.{name} in its constructor"
         ) from None
-
-
-def _name_of(maker: Maker) -> str:
-    return getattr(maker, "__name__", repr(maker))
 
 
 def _within(where: str, name: str) -> str:

@@ -1,7 +1,4 @@
-"""Ctrl-C while the program `equipoise` is still being imported: it ends at once, without a traceback.
-
-This is imported before everything else. It changes nothing in a process that imports the package for another purpose.
-"""
+"""Ctrl-C while the program `equipoise` is being imported ends it at once; this is imported before all else."""
 
 import signal
 import sys

@@ -1,14 +1,10 @@
-r"""Means of independent numbers with their intervals, and slopes on log-log axes: one of each for the whole package.
+"""Means of independent numbers with their intervals, and slopes on log-log axes.
 
-**Interval of a mean.** For n numbers with mean m and standard deviation s (divisor n - 1), the interval at level p is
-Student's
+For n numbers with mean m and standard deviation s (divisor n - 1), Student's interval at level p is
 
     m ± t_{n-1, (1+p)/2} s / sqrt(n).
 
-It is exact when the numbers are normal, and approximate otherwise. One number has a mean and no interval.
-
-**Slope.** If y = c t^a then log y = log c + a log t, and a is the slope of a straight line on log-log axes, fitted by
-least squares.
+If y = c t^a then a is the slope of log y against log t, fitted by least squares.
 """
 
 from __future__ import annotations
@@ -20,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LEVEL: Final = 0.95
-SAME: Final = 1e-9
-"""Half-widths below this share of the mean are rounding: the numbers are the same."""
+SAME: Final = 1e-9  # half-widths below this share of the mean are rounding: the numbers are the same
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Every error a user can cause, in one tree under `EquipoiseError`.
 
-A message names the culprit (which state, which action, which field), says what was found there, and
-what would be accepted. Nothing is changed by a call that raises one of these.
+A message names the place (which state, which action, which field), the value found there, and what would be accepted.
+A call that raises one of these changes nothing.
 """
 
 from __future__ import annotations

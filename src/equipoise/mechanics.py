@@ -12,17 +12,14 @@
 | `patrol` | the map | how the wheels slip |
 | `sites` | the roads | delays, and the luck at work |
 
-All but `department` and `battery` are also models of `equipoise.models`, as tables, with the same states, actions,
-outcomes and parameters. What is a law there is no parameter here: only its support is. Every system has usual laws,
-``mechanics.usual``. With them, or with others instead, it makes a model:
+All but `department` and `battery` are also models of `equipoise.models`, as tables. What is a law there is no parameter
+here: only its support is. Every system has usual laws, ``mechanics.usual``; with them or others it makes a model:
 
 >>> from equipoise import mechanics
 >>> shop = mechanics.inventory(capacity=5)
 >>> usual, other = shop.model(), shop.model(demand=[0.1, 0.2, 0.3, 0.4])
 >>> usual == shop.model(**shop.usual), usual == other
 (True, False)
-
-The labels of laws are texts, so that a file can name them.
 """
 
 from equipoise.models.applied.battery import battery

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.adapters.forks import Forks, Uniform
-from equipoise.adapters.rng_patch import ForkingGenerator, ForkingRandom, ForkingState, GlobalDraws, make_fork
+from equipoise.adapters.forks import (
+    ForkingGenerator,
+    ForkingRandom,
+    ForkingState,
+    Forks,
+    GlobalDraws,
+    Uniform,
+    make_fork,
+)
 from equipoise.errors import AdapterError
 
 CHANCES = st.floats(0.01, 0.99)

@@ -14,7 +14,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.agents import vocabulary
-from equipoise.cli import completion
+from equipoise.cli import options
 from tests.cli.inside import inside
 
 STUDY = Path(__file__).parents[2] / "studies" / "kpis.toml"
@@ -47,7 +47,7 @@ def test_names_of_parts(monkeypatch):
 
 
 def test_each_name_comes_with_the_first_line_of_its_description():
-    ((name, line),) = completion.rewards("Balan")
+    ((name, line),) = options.rewards("Balan")
     assert name == "Balance"
     assert line.split(" [")[0] in inspect.getdoc(eq.rewards.Balance).splitlines()[0]
     assert len(line) > 10

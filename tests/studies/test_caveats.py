@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from equipoise.cli.run import _picture
 from equipoise.studies import AgentSpec, Problem, make_plan
-from equipoise.studies.display import _picture
 from equipoise.studies.reader import open_results
 from equipoise.studies.store import Folder
 from tests.studies.common import small

@@ -16,7 +16,7 @@ from equipoise.studies import AgentSpec, Problem, Study, make_plan, open_results
 from equipoise.studies.record import decode_result
 from equipoise.studies.spec import override
 from equipoise.studies.store import make_manifest
-from equipoise.studies.worker import Finished, perform
+from equipoise.studies.worker import perform
 from tests.studies.common import SMALL, equipoise, small, written
 
 PINNED = Path(__file__).parents[1] / "pins" / "results"
@@ -76,7 +76,7 @@ def tasks(*agents, **changes):
 def test_another_reward_certifies_nothing_about_this_one():
     """The bound of an agent that maximises a weighted sum is on the optimum of that sum."""
     own, other = tasks(AgentSpec(kind="TocUCRL2"), AgentSpec(kind="ucrl2", weights=[1.0, 0.0]))
-    own, other = (decode_result(perform(task, None, 10.0).content).table["certified"] for task in (own, other))
+    own, other = (decode_result(perform(task, None, 10.0)).table["certified"] for task in (own, other))
     assert own.null_count() == 0
     assert other.null_count() == len(other) > 0
 
@@ -89,14 +89,14 @@ def test_a_run_that_is_taken_up_again_keeps_what_was_certified(tmp_path):
     header, arrays = read_npz(saved, "records", 1)
     assert 0 < arrays["ceilings"].size == len(arrays["rows"])
     again = perform(task, str(tmp_path), 10.0)
-    assert isinstance(again, Finished)
-    one, other = decode_result(whole.content), decode_result(again.content)
+    assert isinstance(again, bytes)
+    one, other = decode_result(whole), decode_result(again)
     assert (one.about["resumed"], other.about["resumed"]) == (0, 1)
     assert one.table.equals(other.table)
     # what was saved without its ceilings is of no use
     kept = {name: header[name] for name in ("id", "agent", "sha256", "seconds", "resumed")}
     write_npz(saved, {"rows": arrays["rows"]}, kept, "records", 1)
-    anew = decode_result(perform(task, str(tmp_path), 10.0).content)
+    anew = decode_result(perform(task, str(tmp_path), 10.0))
     assert anew.about["resumed"] == 0
     assert anew.table.equals(one.table)
 
@@ -104,7 +104,7 @@ def test_a_run_that_is_taken_up_again_keeps_what_was_certified(tmp_path):
 def test_what_is_certified_is_above_what_is_lost():
     model, reward = eq.models.star(2, 2), eq.rewards.Quadratic([0.4, 0.6])
     (task,) = tasks(AgentSpec(kind="TocUCRL2", confidence="Adaptive"))
-    table = decode_result(perform(task, None, 10.0).content).table
+    table = decode_result(perform(task, None, 10.0)).table
     lost = eq.solve(model, reward).value - table["value"].to_numpy()
     assert np.all(table["certified"].to_numpy() > lost - 1e-9)
     assert np.all(np.diff((table["certified"] + table["value"]).to_numpy()) <= 1e-15)  # the bound only comes down

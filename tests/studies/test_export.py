@@ -14,7 +14,7 @@ import pytest
 import equipoise as eq
 from equipoise.errors import FileError, ParameterError, StudyError
 from equipoise.studies import export_results, open_results, to_pandas
-from equipoise.studies.export import flat_frame, outcome_columns
+from equipoise.studies.reader import flat_frame, outcome_columns
 from equipoise.studies.results import ProblemRecord, Results
 
 PINS = Path(__file__).parents[1] / "pins" / "results"

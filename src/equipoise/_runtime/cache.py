@@ -1,20 +1,15 @@
-"""Where compiled kernels are kept: a folder for exactly these sources.
+"""The folder of compiled kernels for exactly these sources.
 
 numba keys a cached function on its own file only: after an edit of a kernel in one file, callers cached from another
 would go on returning old answers. So the folder's name is a hash of every source file that a kernel may come from.
-Kernels of a user's module are in a folder within it, named by a hash of the user's sources (`hash_module`): the file
-of the module, and the files of all modules that it imports, directly or not, inside functions too. Installed packages
-and the standard library are left out, unless the module itself is part of one; data that a module reads are not seen.
-The ids of a study's runs hold the same hash.
+Kernels of a user's module are in a folder within it, named by a hash of the sources of the module and of all modules
+that it imports (`hash_module`); installed packages and the standard library are left out, unless the module itself is
+part of one. Folders of other versions are removed after a month without use, if they have such a name and hold
+`MARKER`.
 
-Folders of other versions are removed after a month without use: those that have such a name and hold the marker that
-every folder of this cache holds. Nothing else in the cache's root is touched, since it may be any folder of the user's.
-
-Where the chosen folder cannot be written, or there is none because the user has no home, the cache is in the system's
-folder for temporary files, in a folder that belongs to the user and that nobody else can write. Where that is not
-possible either, each process has a folder of its own, and removes it when it ends.
-
-Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache; the default is the user's cache folder.
+``EQUIPOISE_CACHE_DIR`` moves the cache from the user's cache folder. Where that cannot be written, it is in the
+system's temporary folder, in a folder that belongs to the user and that nobody else can write; failing that, each
+process has a folder of its own, and removes it when it ends.
 """
 
 from __future__ import annotations
@@ -87,7 +82,6 @@ def cache_folder() -> Path:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether a folder is there, or can be made, and files can be written in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARKER).touch()
@@ -112,7 +106,6 @@ def _temporary_root() -> Path | None:
 
 
 def _remove_unused(root: Path) -> None:
-    """Remove the folders of other versions that have not been used for long."""
     horizon = time.time() - _UNUSED_SECONDS
     for folder in root.iterdir():
         own = _NAME.fullmatch(folder.name) and not folder.is_symlink() and (folder / MARKER).is_file()
@@ -137,7 +130,6 @@ def hash_module(module: str) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _read(path: Path, name: str, _modified: int, _size: int) -> tuple[str, tuple[str, ...]]:
-    """The hash of a file, and what it imports."""
     content = path.read_bytes()
     return hashlib.sha256(content).hexdigest(), tuple(_imports(name, path, content))
 
@@ -163,7 +155,6 @@ def _imports(name: str, path: Path, content: bytes) -> Iterator[str]:
 
 
 def _file_of(name: str) -> Path | None:
-    """The file of a module, found without importing anything; None if it has none."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None:
         top, *rest = name.split(".")

@@ -1,25 +1,9 @@
-"""How kernels are compiled, cached on disk, and called through an address.
+"""How kernels are compiled, cached on disk (`cache`), and called through an address.
 
-Three things live here; with `frames`, `user_functions` and `messages`, nothing else touches numba's machinery.
-
-`kernel`
-    numba's `njit`, with the cache kept in a folder of its own, see `cache`.
-
-`Entry`
-    A function compiled on its own and known to the loops by its *address*. A reward's kernels have the
-    one signature ``void(t, n, x, params, out)``, with raw pointers for the three arrays, so a loop is
-    compiled once and runs with any reward, the user's own included. An address is an integer: passing
-    one costs nothing at the Python boundary, and the call itself a few nanoseconds.
-
-`call_address`, `call_for_two`, `call_entry`
-    The call of such an address from inside a kernel. Entries with many arguments take one frame instead: `frames`.
-
-`pointer_at`, `stack_floats`, `bits_of`, `move_within`
-    A part of an array behind a raw pointer, room for a few numbers that costs nothing to have, the bits of a float, and
-    entries of a vector moved all at once.
-
-Environment: ``EQUIPOISE_CACHE_DIR`` moves the cache, see `cache`; ``EQUIPOISE_QUIET=1`` silences the lines on stderr
-that say what is being compiled, see `messages`.
+An `Entry` is a function compiled on its own and known to the loops by its *address*. A reward's kernels have the one
+signature ``void(t, n, x, params, out)``, with raw pointers for the three arrays, so a loop is compiled once and runs
+with any reward, user-written ones included. An address is an integer: passing one costs nothing at the Python boundary,
+and the call itself a few nanoseconds. Entries with many arguments take one frame instead: `frames`.
 """
 
 from __future__ import annotations
@@ -29,6 +13,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -115,22 +100,18 @@ class _PieceCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(func)
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], *, forceinline: bool = False) -> Callable[..., Any]:
     """Compile on first use, cached on disk: arrays in, `out` buffers, no validation, IEEE division."""
-    return _compiled(function, forceinline=False)
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, for the pieces of a loop: always inlined into it."""
-    return _compiled(function, forceinline=True)
-
-
-def _compiled(function: Callable[..., Any], forceinline: bool) -> Callable[..., Any]:
     options = {"pipeline_class": _PieceCompiler} if forceinline else {}
     make: Any = numba.njit(error_model="numpy", nogil=True, _nrt=False, forceinline=forceinline, **options)
     compiled = make(function)
     compiled._cache = _cache_of(function)
     return compiled  # type: ignore[no-any-return]
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `kernel`, for the pieces of a loop: always inlined into it."""
+    return kernel(function, forceinline=True)
 
 
 class Entry:
@@ -145,11 +126,8 @@ class Entry:
         frame: FrameClass | None = None,
         allocates: bool = True,
     ) -> None:
-        self._function = function
+        self._function, self._signature, self._frame, self._allocates = function, signature, frame, allocates
         self._cached = cached and Path(function.__code__.co_filename).is_file()
-        self._signature = signature
-        self._frame = frame
-        self._allocates = allocates
         self._compiled: Any = None
 
     def takes(self, frame: FrameClass) -> bool:
@@ -197,16 +175,11 @@ class Entry:
         module, name = self._function.__module__, self._function.__qualname__
         if getattr(sys.modules.get(module), name, None) is self:  # declared by a decorator, under that name
             return _named_entry, (module, name)
-        return _entry_of, (self._function, self._cached, self._signature)
+        return partial(Entry, cached=self._cached, signature=self._signature), (self._function,)
 
 
 def _named_entry(module: str, name: str) -> Entry:
-    named: Entry = getattr(importlib.import_module(module), name)
-    return named
-
-
-def _entry_of(function: Callable[..., None], cached: bool, signature: Any) -> Entry:
-    return Entry(function, cached=cached, signature=signature)
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
 
 
 def entry(function: Callable[..., None]) -> Entry:

@@ -1,24 +1,15 @@
 """Frames: all the arguments of a compiled entry, in one record that its caller fills and the entry opens.
 
-An entry that is called by its address has one fixed signature. With twenty-eight arguments that signature would have to
-be written wherever such an entry is declared or called. So the entry takes *one* argument, a pointer to a frame. A
-frame is a NamedTuple of numbers, arrays and further NamedTuples; its fields are written once, in its class, and are
-read by name:
+The entry takes one argument, a pointer to a NamedTuple of numbers, arrays and further NamedTuples, whose fields are
+written once, in its class, and are read by name:
 
     @confidence_entry
     def _fill(frame):
         task, counts, region, own = opened(frame)
         region.rest[0] = task.delta
 
-The memory layout is that of the compiled tuple itself, as numba has it. Both sides take it from `frame_type`, so they
-agree. Frames are placed on the caller's stack: nothing is allocated. The arrays of an opened frame are borrowed: they
-may be read and written, and must not be kept.
-
-`frame_type`     the compiled type of a frame's class, from its `example`
-`framed`         puts a frame on the stack and gives its pointer
-`call_framed`    calls an address on such a pointer
-`opened`         the frame behind a pointer
-`store_leading`  replaces the first few members, for a frame that is used at every step
+The memory layout is that of numba's compiled tuple: both sides take it from `frame_type`. Frames are placed on the
+caller's stack. The arrays of an opened frame are borrowed: they may be read and written, and must not be kept.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -73,11 +64,8 @@ def _mismatch(given, wanted, path):
         parts = (_mismatch(x, y, f"{path}.{name}") for name, x, y in zip(names, given, wanted, strict=True))
         return next(filter(None, parts), "")
     if isinstance(wanted, types.Array):
-        fits = isinstance(given, types.Array) and (given.dtype, given.ndim, given.layout) == (
-            wanted.dtype,
-            wanted.ndim,
-            wanted.layout,
-        )
+        shape = (wanted.dtype, wanted.ndim, wanted.layout)
+        fits = isinstance(given, types.Array) and (given.dtype, given.ndim, given.layout) == shape
     else:
         whole = isinstance(wanted, types.Integer) and isinstance(given, types.Integer)
         fits = whole or types.unliteral(given) == wanted

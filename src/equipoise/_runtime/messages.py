@@ -1,11 +1,8 @@
-"""Say on stderr that kernels are being compiled, wherever that takes long enough to be noticed.
+"""Report on stderr that kernels are being compiled, wherever that takes long enough to be noticed.
 
-numba compiles on first use, silently and for up to half a minute. Every compilation of the package's kernels, and of
-functions that a user hands over, is timed here; once those of one subject (a room of the package, a module, a
-`Custom` reward) have taken a second together, one line says so, at that moment and once per process. It is written
-whether stderr is a terminal, a notebook or a log file. What comes from the cache on disk is fast and says nothing.
-
-Environment: ``EQUIPOISE_QUIET=1`` silences all of it.
+Every compilation of the package's kernels, and of user functions, is timed here; once those of one subject (a layer of
+the package, a module, a `Custom` reward) have taken a second together, one line says so, once per process.
+``EQUIPOISE_QUIET=1`` silences it.
 """
 
 from __future__ import annotations
@@ -75,7 +72,13 @@ def compiling(subject: str, *, kept: bool) -> Iterator[None]:
             yield
         return
     began = time.perf_counter()
-    watch = threading.Timer(max(0.0, ANNOUNCE_AFTER_SECONDS - _SPENT.get(subject, 0.0)), _announce, (subject, kept))
+
+    def announce() -> None:
+        if subject not in _ANNOUNCED:
+            _ANNOUNCED.add(subject)
+            say(f"compiling {subject}, {'once for this version' if kept else 'anew in every process'} ...")
+
+    watch = threading.Timer(max(0.0, ANNOUNCE_AFTER_SECONDS - _SPENT.get(subject, 0.0)), announce)
     watch.daemon = True
     watch.start()
     try:
@@ -84,13 +87,6 @@ def compiling(subject: str, *, kept: bool) -> Iterator[None]:
     finally:
         watch.cancel()
         _SPENT[subject] = _SPENT.get(subject, 0.0) + time.perf_counter() - began
-
-
-def _announce(subject: str, kept: bool) -> None:
-    if subject not in _ANNOUNCED:
-        _ANNOUNCED.add(subject)
-        how_often = "once for this version" if kept else "anew in every process"
-        say(f"compiling {subject}, {how_often} ...")
 
 
 class _Listener(event.Listener):  # type: ignore[misc]

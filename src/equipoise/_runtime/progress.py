@@ -1,7 +1,6 @@
-"""The one progress display: a line on stderr, for what takes longer than a second.
+"""The progress display: a line on stderr, on a terminal or on request, for what takes longer than a second.
 
-It is shown on a terminal, or anywhere if it was asked for; it appears after a second, even while the work is inside a
-library that calls nobody back, and leaves nothing behind.
+It appears after a second, even while the work is inside a library without callbacks, and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -77,26 +76,20 @@ def progress_display(
     if wanted is None and not console.is_terminal:
         yield Progress()
         return
-    display = _Display(_rich_bar(console, total is not None), words, total, unit)
+    from rich import progress as rich
+
+    about, speed = rich.TextColumn("{task.description}"), rich.TextColumn("{task.fields[speed]}")
+    columns = [about, rich.BarColumn(), rich.TaskProgressColumn(), speed, rich.TimeRemainingColumn()]
+    if total is None:
+        columns = [rich.SpinnerColumn(), about, rich.TimeElapsedColumn()]
+    display = _Display(rich.Progress(*columns, console=console, transient=True), words, total, unit)
     try:
         yield display
     finally:
         display.stop()
 
 
-def _rich_bar(console: Any, known: bool) -> Any:
-    from rich import progress as rich
-
-    words, speed = rich.TextColumn("{task.description}"), rich.TextColumn("{task.fields[speed]}")
-    if known:
-        columns = [words, rich.BarColumn(), rich.TaskProgressColumn(), speed, rich.TimeRemainingColumn()]
-    else:
-        columns = [rich.SpinnerColumn(), words, rich.TimeElapsedColumn()]
-    return rich.Progress(*columns, console=console, transient=True)
-
-
 def _short(rate: float) -> str:
-    """A speed in few characters."""
     for size, letter, digits in ((1e6, "M", 2), (1e3, "k", 1)):
         if rate >= size:
             return f"{rate / size:.{digits}f} {letter} "

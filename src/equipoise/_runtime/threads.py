@@ -1,16 +1,12 @@
-"""Threads inside one sweep: the states are cut into parts, one a thread.
+"""Threads inside one sweep: the states are cut into parts, one per thread.
 
-Kernels run without the interpreter's lock, so Python's own threads run them side by side, and no threading layer of a
-compiler is needed, which would not survive a fork or a second thread that calls it. A part writes what belongs to its
-own states, and what parts say together is a sum of whole numbers, a least or a largest: so nothing depends on how many
-there are, to the last bit.
+Kernels run without the interpreter's lock, so Python's own threads suffice, which survive a fork. A part writes only
+its own states, and parts are combined by sums of integers, minima and maxima: results do not depend on the number of
+threads, to the last bit. Starting a part takes some tens of microseconds, so a sweep is cut only if each part visits
+`MIN_SUCCESSORS` successors or more.
 
-To hand a part over and to hear of its end takes some tens of microseconds (`benchmarks/threads.py` measures what is
-gained). So a sweep is cut only if each part visits `MIN_SUCCESSORS` successors or more, several times as long; smaller
-worlds never come here.
-
-How many: as many as there are cores that this process may use; in a worker process, which is one of several, its share
-of them. ``EQUIPOISE_THREADS`` says another number; 1 turns threads off.
+There are as many threads as cores that this process may use; in a worker process, its share of them.
+``EQUIPOISE_THREADS`` sets another number; 1 turns threads off.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A user's function of arrays, ``f(x)`` or ``f(x, params)``, as an `Entry`: compiled, or called back in plain Python.
 
-An exception cannot leave compiled code. So where a function raises, or gives something that is not finite, its answer
-is NaN or what it gave, and the point is noted; `UserFunction.failure` then tells what happened there. Of several
-such points since the last `forget` the first is kept: the others are often its consequences.
-
-Called back means through ctypes: the loops run without Python's lock, and the callback takes it for each call.
+An exception cannot leave compiled code. So where a function raises, or returns something that is not finite, the result
+is NaN or what it returned, and the first such point since the last `forget` is noted; `UserFunction.failure` tells what
+happened there. Callbacks go through ctypes, and take Python's lock for each call.
 """
 
 from __future__ import annotations
@@ -91,13 +89,11 @@ class UserFunction:
         try:
             result = self(np.frombuffer(vector))  # type: ignore[call-overload]
             if np.shape(result) != self._shape:
-                raise ValueError(
-                    f"it gives an array of shape {np.shape(result)}; {self._shape or 'a number'} is needed"
-                )
+                needed = f"{self._shape or 'a number'} is needed"
+                raise ValueError(f"it gives an array of shape {np.shape(result)}; {needed}")
             answer[:] = result
         except BaseException as error:  # an interrupt as well: `failure` raises it again
             exception = error
-        if exception is not None:
             answer[:] = np.nan
         if self._noted[0] == 0.0 and not all(map(math.isfinite, answer.tolist())):
             self._noted[1:] = vector
@@ -134,7 +130,6 @@ class _CallbackEntry(Entry):
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
-    """Whether a function has a second argument that must be given."""
     try:
         arguments = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -145,7 +140,6 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 
 @inlined
 def _note(address, n, x):  # type: ignore[no-untyped-def]
-    """Keep a point, unless there is one already."""
     noted = float_pointer(address)
     if noted[0] == 0.0:
         for k in range(n):
@@ -231,7 +225,6 @@ def compilation_reason(error: BaseException, function: Callable[..., Any]) -> st
 
 
 def _place(error: BaseException, function: Callable[..., Any]) -> str:
-    """Which line numba stopped at; the whole function if it does not say."""
     plain = getattr(function, "py_func", function)
     location = getattr(error, "loc", None)
     code = getattr(plain, "__code__", None)

@@ -1,7 +1,6 @@
 """Environments and learners of other libraries: Gymnasium, MO-Gymnasium, Stable-Baselines3.
 
-Everything here is loaded when it is first used. A library that is missing is an `equipoise.errors.MissingExtraError`
-that says what to install.
+Everything is loaded on first use; a missing library is a `MissingExtraError` that says what to install.
 """
 
 import importlib
@@ -33,20 +32,15 @@ __all__ = [
 ]
 
 # The module of each name. `adapters.deep`, for Stable-Baselines3, is imported by its own name.
-_MODULES: Final = {
-    "Continuing": "environment",
-    "DifferentialQ": "differential_q",
-    "Drive": "environment_run",
-    "DriveInterrupted": "environment_run",
-    "Exploration": "exploration",
-    "GradientThreshold": "gradient_threshold",
-    "Scaling": "scaling",
-    "ThetaAwareObservation": "gradient_threshold",
-    "drive": "environment_run",
-    "explore": "exploration",
-    "model_from": "exploration",
-    "to_gymnasium": "environment",
+_HOMES: Final = {
+    "differential_q": ("DifferentialQ",),
+    "environment": ("Continuing", "to_gymnasium"),
+    "environment_run": ("Drive", "DriveInterrupted", "drive"),
+    "exploration": ("Exploration", "explore", "model_from"),
+    "gradient_threshold": ("GradientThreshold", "ThetaAwareObservation"),
+    "scaling": ("Scaling",),
 }
+_MODULES: Final = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def import_extra(module: str, extra: str) -> Any:

@@ -1,12 +1,9 @@
 """For learners of Stable-Baselines3 whose reward is paid by a `GradientThreshold`; the extra `deep`.
 
-**Off-policy learners** (DQN) sample old transitions, which were paid by an old theta_ref. A transition says what an
-action led to and what came of it; neither depends on theta. What it was *paid* does, and so does the theta_ref that a
-`ThetaAwareObservation` shows. So `relabelling(env)` gives them a replay buffer that keeps the outcome vectors V, and
-writes both anew into every sample: the pay is -theta_ref . V with the present theta_ref.
-
-**On-policy learners** (PPO) need one reward within a rollout: `BetweenRollouts` lets theta_ref move between two of
-them.
+**Off-policy learners** (DQN) sample old transitions, which were paid by an old theta_ref. `relabelling(env)` gives them
+a replay buffer that keeps the outcome vectors V, and pays and shows every sample by the present theta_ref:
+-theta_ref . V. **On-policy learners** (PPO) need one reward within a rollout: `BetweenRollouts` lets theta_ref move
+between two of them.
 """
 
 from __future__ import annotations
@@ -135,7 +132,7 @@ class VectorReplayBuffer(ReplayBuffer):  # type: ignore[misc]
 
 @final
 class VectorDictReplayBuffer(VectorReplayBuffer, DictReplayBuffer):  # type: ignore[misc]
-    """The same for observations that are dictionaries; parameters as for `VectorReplayBuffer`.
+    """The same for observations that are dictionaries.
 
     Parameters
     ----------
@@ -155,13 +152,13 @@ class VectorDictReplayBuffer(VectorReplayBuffer, DictReplayBuffer):  # type: ign
 
 
 def relabelling(env: Any) -> dict[str, Any]:
-    """What to give an off-policy learner of Stable-Baselines3 besides the environment.
+    """Make the arguments of an off-policy learner of Stable-Baselines3.
 
     Parameters
     ----------
     env : gymnasium.Env
-        A `GradientThreshold`, or wrappers around one. A `ThetaAwareObservation` among them must be the last that
-        changes observations.
+        A `GradientThreshold`, or wrappers around one. A `ThetaAwareObservation` must be the last to change
+        observations.
 
     Returns
     -------

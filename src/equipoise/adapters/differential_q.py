@@ -1,4 +1,4 @@
-r"""A tabular learner of an average reward that remembers vectors: an example of a learner that a threshold can steer.
+"""A tabular learner of an average reward with vector values: an example of a learner that a threshold can steer.
 
 Differential Q-learning (Wan, Naik and Sutton, *Learning and Planning in Average-Reward Markov Decision Processes*, ICML
 2021), after a step from (s, a) to s' with the scalar reward r:
@@ -6,11 +6,10 @@ Differential Q-learning (Wan, Naik and Sutton, *Learning and Planning in Average
     delta = r - mean + max over a' of Q(s', a') - Q(s, a),      Q(s, a) += step delta,      mean += eta step delta.
 
 Here Q and the mean have K entries, one for each outcome, r is the outcome vector V, and a' is the best action by the
-scalar -theta_ref . Q(s', .). Everything above is linear in r: as long as theta_ref stays what it is, -theta_ref . Q is,
-number by number, the table of a learner of the scalar -theta_ref . V. When theta_ref moves, what was learnt is
-valued anew instead of forgotten: the values of the policy followed so far, at the new prices.
+scalar -theta_ref . Q(s', .). As all of this is linear in r, -theta_ref . Q is the table of a learner of the scalar
+-theta_ref . V; when theta_ref moves, what was learnt is revalued instead of forgotten.
 
-It explores with probability epsilon(t) = max(least, 1 / sqrt(1 + t / pace)). There is no regret bound for it here.
+It explores with probability epsilon(t) = max(least, 1 / sqrt(1 + t / pace)). It has no regret bound.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ class DifferentialQ:
         return self._best(state, self._steering.theta_ref)
 
     def learn(self, state: int, action: int, outcomes: NDArray[np.float64], next_state: int) -> None:
-        """One update.
+        """Update the table after one step.
 
         Parameters
         ----------
@@ -150,9 +149,6 @@ def _fraction(x: float, name: str, *, least: float | None = None, most: float = 
     """A number in (0, most], or in [least, most]."""
     value = check_float(x, name, error=ParameterError)
     if not (0.0 < value <= most if least is None else least <= value <= most) or math.isinf(value):
-        raise ParameterError(f"{name}: got {x}; a number {'>' if least is None else '>='} 0{_up_to(most)} is needed")
+        wanted = f"{'>' if least is None else '>='} 0{'' if math.isinf(most) else f' and at most {most:g}'}"
+        raise ParameterError(f"{name}: got {x}; a number {wanted} is needed")
     return value
-
-
-def _up_to(most: float) -> str:
-    return "" if math.isinf(most) else f" and at most {most:g}"

@@ -1,17 +1,7 @@
 """Environments made here: a model as a Gymnasium environment, and an environment without ends.
 
-**A model as an environment** has vector rewards, as MO-Gymnasium's environments have. The observation is the number of
-the state, the reward is the vector of outcomes. A step takes the same draws of the same stream as `World.step` does:
-``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``, to the last bit. Every state has as many actions
-here as the state with the most of them: in a state that has fewer, a number beyond its last action stands for the last.
-So the optimum is that of the model, and a learner that knows nothing of masks runs. ``info["action_mask"]`` says which
-numbers are actions of the state itself. Nothing terminates, nothing is truncated.
-
-**An environment without ends**, for goals on averages over all steps: where an episode ends, the next one begins at
-once. The observation of the last step is the first of the next episode, and nothing is said to terminate. A learner
-that values the future then sees what follows, as `model_from` does: after the end of an episode comes the start. A
-truncation is no event of the environment: it is passed on, and the learner's library deals with it. One that comes
-together with a termination is a time limit, as in MO-Gymnasium's fishwood.
+Where an episode ends, `Continuing` begins the next at once, as `model_from` does. A truncation is passed on; one that
+comes together with a termination is a time limit, as in MO-Gymnasium's fishwood.
 """
 
 from __future__ import annotations
@@ -32,7 +22,6 @@ FINAL_OBSERVATION: Final = "final_observation"
 ACTION_MASK: Final = "action_mask"  # the key that Gymnasium's own environments have it under
 
 
-@final
 class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
     """A world as an environment; made by `to_gymnasium`."""
 
@@ -58,9 +47,8 @@ class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
         if self._state is None:
             raise ProtocolError("step: call reset first; an environment has no state before")
         if not self.action_space.contains(action):
-            raise ProtocolError(
-                f"step: got the action {action!r}; an integer from 0 to {self.action_space.n - 1} is needed"
-            )
+            needed = f"an integer from 0 to {self.action_space.n - 1} is needed"
+            raise ProtocolError(f"step: got the action {action!r}; {needed}")
         first, end = self.model.first_pair[self._state : self._state + 2].tolist()
         outcomes = np.empty(self.model.n_outcomes)
         pair = min(first + int(action), end - 1)
@@ -78,38 +66,28 @@ class ModelEnvironment(gymnasium.Env):  # type: ignore[misc]
 
 
 def to_gymnasium(model: Model) -> ModelEnvironment:
-    """Return a world as a Gymnasium environment with vector rewards, as MO-Gymnasium's environments are.
+    """Return a model as a Gymnasium environment with vector rewards, as MO-Gymnasium's environments are.
 
     Observations are the numbers of the states, rewards the vectors of outcomes (float64 arrays, within `reward_space`).
-    ``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``. The wrappers of MO-Gymnasium work on it;
-    ``mo_gymnasium.wrappers.LinearReward`` gives an environment with a scalar reward, for any learner.
+    ``reset(seed=7)`` begins the trajectory of ``model.world(seed=7)``, bit for bit. The wrappers of MO-Gymnasium work
+    on it; ``mo_gymnasium.wrappers.LinearReward`` gives an environment with a scalar reward, for any learner.
 
-    A world never ends: where a learner needs episodes, wrap it in ``gymnasium.wrappers.TimeLimit``. Its truncations are
-    not steps of the world, which then begins again at its start.
+    Nothing terminates or is truncated. Where a learner needs episodes, wrap it in ``gymnasium.wrappers.TimeLimit``,
+    whose truncations are not steps of the model.
 
-    States may differ in their actions. The action space has the numbers of the state that has the most; in a state
-    that has fewer, a number beyond its last action stands for the last: what can be done, and the optimum, are those
-    of the world. ``info["action_mask"]`` marks the actions that the state has, as in Gymnasium's Taxi, and
-    ``env.action_space.sample(mask=info["action_mask"])`` draws one of them.
+    States may differ in their actions. The action space has the numbers of the state with the most; in other states a
+    number beyond the last action stands for the last, so the optimum is that of the model. ``info["action_mask"]``
+    marks the actions of the state, and ``env.action_space.sample(mask=info["action_mask"])`` draws one of them.
 
     Parameters
     ----------
     model : Model
-        The world; `model_from` of the environment gives it back.
+        The model; `model_from` of the environment gives it back.
 
     Returns
     -------
     gymnasium.Env
         With `reward_space`, `reward_dim` and `model`.
-
-    Raises
-    ------
-    MissingExtraError
-        When Gymnasium is not installed.
-
-    See Also
-    --------
-    equipoise.adapters.model_from : The way back.
 
     Examples
     --------
@@ -129,7 +107,7 @@ def to_gymnasium(model: Model) -> ModelEnvironment:
 
 @final
 class Continuing(gymnasium.Wrapper):  # type: ignore[misc]
-    """The same environment, with the start of the next episode in the place of the end of one.
+    """The same environment, with the start of the next episode instead of the end of one.
 
     ``info["episode_ended"]`` says where that happened, and ``info["final_observation"]`` is what was seen there.
 

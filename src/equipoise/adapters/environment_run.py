@@ -1,17 +1,12 @@
-"""An agent in an environment of Gymnasium, step by step: for environments of which no model can be had.
+"""An agent in an environment of Gymnasium, step by step: for environments that cannot be turned into a model.
 
-States are numbered as they are met. An agent plans over a fixed number of states, and to one with room for states that
-were never met they are the most promising of all, so that it looks for them for a long time. So an agent is made of a
-function of the space, over exactly the states met so far. When a new one is met, the agent is made anew with one state
-more and absorbs the log: it keeps all that was learnt of the world, and its average begins again. By concavity,
-g(average of all steps) is at least the mean of g(average of each stretch), weighted by their lengths: nothing is lost
-but what the agent needs to begin with. Most states are met early.
+States are numbered as they are met. A function makes an agent over exactly the states met so far; when a new one is
+met, a new agent is made with one state more and absorbs the log, and its average begins again. By concavity g(average
+of all steps) is at least the mean of g(average of each stretch), weighted by their lengths. What such an agent proves
+does not hold for the environment, so no certificate is reported; an agent with a space of its own has them.
 
-What an agent proves holds for as many states as it was told. Over the states met so far that proves nothing of the
-environment, and no certificate is reported; an agent that is given as such, with a space of its own, is told them all.
-
-An end leads to the next start, as in `explore`, and TimeLimit is left out as there. After a truncation by the
-environment itself it is reset as well, but that is no transition: the agent is told where it is (`Agent.resume`).
+An end leads to the next start, and TimeLimit is left out. After a truncation by the environment itself it is reset,
+which is no transition: `Agent.resume` tells the agent its state.
 """
 
 from __future__ import annotations
@@ -27,11 +22,12 @@ from numpy.typing import NDArray
 
 from equipoise._checks import SEED_LIMIT, check_count, check_int
 from equipoise._runtime.progress import progress_display
-from equipoise.adapters.driver import Driver
+from equipoise.adapters.gym_api import Ends, has_ended, list_actions, reset_env, take_step, to_label
 from equipoise.adapters.runner import limits_left_out
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.base import Agent
-from equipoise.errors import AdapterError
+from equipoise.errors import AdapterError, EquipoiseError
+from equipoise.models.labels import Labels, texts
 from equipoise.models.space import Space
 from equipoise.simulation.run import resolve_checkpoints, violations_at
 from equipoise.simulation.simulate import interruptible
@@ -41,8 +37,159 @@ if TYPE_CHECKING:
 
 _MOST_STEPS: Final = 10**12
 _INTERRUPTS: Final = ("raise", "return")
+_FIRST_ROOM: Final = 1024  # steps of a log, before it grows
 
 MakesAgent = Callable[[Space], Agent]
+
+
+class StepLog:
+    """The steps taken so far, in arrays that grow."""
+
+    def __init__(self, n_outcomes: int) -> None:
+        self.steps = 0
+        self._places = np.zeros((_FIRST_ROOM, 3), np.int64)
+        self._outcomes = np.zeros((_FIRST_ROOM, n_outcomes))
+        self._total = np.zeros(n_outcomes)
+
+    def add(self, state: int, action: int, outcomes: Sequence[float], after: int) -> None:
+        """Note a step."""
+        if self.steps == len(self._places):
+            self._places = np.concatenate([self._places, np.zeros_like(self._places)])
+            self._outcomes = np.concatenate([self._outcomes, np.zeros_like(self._outcomes)])
+        self._places[self.steps] = state, action, after
+        self._outcomes[self.steps] = outcomes
+        self._total += outcomes
+        self.steps += 1
+
+    @property
+    def average(self) -> NDArray[np.float64]:
+        """Of all outcomes so far."""
+        return self._total / max(1, self.steps)
+
+    def frame(self, names: Sequence[str], states: Sequence[Hashable], actions: Sequence[Hashable]) -> polars.DataFrame:
+        """One row a step, by number and by label."""
+        import polars
+
+        state, action, after = self._places[: self.steps].T
+        state_texts, action_texts = np.array(texts(states), np.object_), np.array(texts(actions), np.object_)
+        numbers = {"state": state, "action": action}
+        numbers |= dict(zip(names, self._outcomes[: self.steps].T, strict=True)) | {"next_state": after}
+        labels = {"state_label": state_texts[state], "action_label": action_texts[action]}
+        labels |= {"next_state_label": state_texts[after]}
+        return polars.DataFrame(numbers | {name: column.tolist() for name, column in labels.items()})
+
+
+class Driver:
+    """An agent in an environment, the states that it has met, and the log."""
+
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], agent: Any, scaling: Scaling, state: Any, ends: Ends | None, limit: int
+    ) -> None:
+        self._state, self._ends, self.scaling = state, ends, scaling
+        self._actions, self._action_labels = list_actions(env.action_space)
+        self.numbers: dict[Hashable, int] = {}
+        self._labels: list[Hashable] = []
+        self.log, self.resets = StepLog(len(scaling.names)), 0
+        self._env: Any = None
+        self._made: Agent | None = None
+        self._maker: MakesAgent | None = None
+        if isinstance(agent, Agent):
+            self._require_fit(agent)
+            self._made, self._limit = agent, agent.space.n_states
+            self._labels = list(agent.space.labels.states or ())
+            self.numbers = {label: s for s, label in enumerate(self._labels)}
+        elif callable(agent):
+            self._maker, self._limit = agent, limit
+        else:
+            raise AdapterError(
+                f"agent: got {type(agent).__name__}; an agent is needed, or a function that makes one for a space: "
+                "lambda space: eq.recommended(space, reward)"
+            )
+
+    @property
+    def agent(self) -> Agent:
+        """The agent, as it is now."""
+        assert self._made is not None
+        return self._made
+
+    @property
+    def best_possible(self) -> float:
+        """What the agent proves of the environment; NaN if nothing."""
+        bound = self.agent.best_possible
+        return bound if self._maker is None and np.isfinite(bound) else np.nan
+
+    def frame(self) -> polars.DataFrame:
+        """The log, with labels."""
+        return self.log.frame(self.scaling.names, self._labels, self._action_labels)
+
+    def begin(self, env: gymnasium.Env[Any, Any], seed: int) -> None:
+        """Reset the environment, unless it is the one that was driven before."""
+        if self._env is not env:
+            self._env = env
+            self._here = self._number(reset_env(env, seed))
+            self._place()
+
+    def step(self) -> None:
+        """Take a step."""
+        agent, state = self.agent, self._here
+        action = agent.act(state)
+        where = f"state {self._labels[state]!r}, action {self._action_labels[action]!r}"
+        observation, reward, terminated, truncated, _ = take_step(self._env, self._actions[action], where)
+        ended = has_ended(terminated, truncated, self._ends)
+        outcomes = self.scaling.outcomes([float(r) for r in np.ravel(reward)], ended)
+        self.resets += ended
+        self._here = after = self._number(reset_env(self._env) if ended else observation)
+        self.log.add(state, action, outcomes, after)
+        if after < agent.space.n_states:
+            agent.observe(outcomes, after)
+        if (truncated or terminated) and not ended:
+            self._here = self._number(reset_env(self._env))
+        self._place()
+
+    def _place(self) -> None:
+        if self._made is None or self._here >= self._made.space.n_states:
+            assert self._maker is not None
+            count = len(self.numbers)
+            labels = Labels(self._labels, self._action_labels, self.scaling.names)
+            space = Space([len(self._actions)] * count, len(self.scaling.names), start=self._here, labels=labels)
+            try:
+                self._made = self._maker(space)
+            except EquipoiseError:
+                raise
+            except Exception as error:
+                said = f"agent: the function, which is given a space, raised {type(error).__name__}: {error}"
+                raise AdapterError(said) from error
+            if not isinstance(self._made, Agent) or self._made.space != space:
+                raise AdapterError("agent: the function must return an agent that is made for the space it is given")
+            if self.log.steps:
+                self._made.absorb(self.frame())
+        if self._made.state != self._here:
+            self._made.resume(self._here)
+
+    def _number(self, observation: Any) -> int:
+        label = to_label(observation if self._state is None else self._state(observation, self._env))
+        if label not in self.numbers:
+            if self._maker is None and self.agent.space.labels.states is not None:
+                raise AdapterError(f"state {label!r}: the agent's space has labels for its states, and this is none")
+            if len(self.numbers) == self._limit:
+                grows = "a function that makes agents grows with the states"
+                way_out = grows if self._maker is None else "give limit=, or state="
+                raise AdapterError(f"state {label!r}: there is room for {self._limit} states only; {way_out}")
+            self.numbers[label] = len(self.numbers)
+            self._labels.append(label)
+        return self.numbers[label]
+
+    def _require_fit(self, agent: Agent) -> None:
+        space, names = agent.space, self.scaling.names
+        wrong = [s for s, n in enumerate(space.n_actions) if n != len(self._actions)]
+        if wrong:
+            found = f"{space.n_actions[wrong[0]]} actions in {space.labels.name_state(wrong[0])}"
+            raise AdapterError(f"agent: its space has {found}; the environment has {len(self._actions)}")
+        if space.n_outcomes != len(names):
+            found = f"{space.n_outcomes} outcomes; the environment has {len(names)}: {', '.join(names)}"
+            raise AdapterError(f"agent: its space has {found}")
+        if agent.pending:
+            raise AdapterError(f"agent: its action of time {agent.t} has not been observed yet; call observe first")
 
 
 @final
@@ -54,30 +201,28 @@ class Drive:
     ----------
     t : int array
         The checkpoints, and where it was stopped: numbers of steps taken.
-    outcomes : float array, one row a checkpoint
+    outcomes : float array, one row per checkpoint
         The average outcome vector of the first t steps.
     values : float array
         g of these averages; without the penalty, if the reward has constraints.
     certified : float array
-        What is lost at most, proven by an agent that was told the number of states; else NaN.
+        Upper bounds on the regret, proven by an agent that was told the number of states; else NaN.
     states : tuple
         The labels of the states, in the order in which they were met.
     resets : int
         How many episodes ended.
     status : str
         "done", or "interrupted" if Ctrl-C came first.
-    steps : int
-        Steps taken by this call.
-    seconds : float
-        Time taken by this call.
+    steps, seconds : int, float
+        Steps and time taken by this call.
     agent : Agent
         As it is now.
     scaling : Scaling
         How the outcomes stand for the environment's rewards.
     driver : object
-        What `drive` goes on with, if it is given this run.
+        What `drive` continues with, if it is given this run.
     violations : dict
-        For a `Constrained` reward, by the names of the constraints: what each lacks, at each checkpoint.
+        For a `Constrained` reward, by the names of the constraints: the violation at each checkpoint.
 
     Examples
     --------
@@ -157,8 +302,8 @@ def drive(
 ) -> Drive:
     """Run an agent in an environment itself, numbering its states as they are met.
 
-    For environments with finitely many states of which no model can be had; `model_from` and `simulate` are a thousand
-    times faster where it can. What is drawn, and whether an observation is the whole state, does not matter here.
+    For environments with finitely many states that cannot be turned into a model; where they can, `model_from` and
+    `simulate` are a thousand times faster. Neither the draws of the environment nor hidden state matter here.
 
     Parameters
     ----------
@@ -166,29 +311,20 @@ def drive(
         With finitely many actions.
     agent : callable, Agent or Drive
         A function that makes an agent for a space, such as ``lambda space: eq.recommended(space, reward)``: it is
-        called anew whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
-        room for all states, and labels for them if the model has. Or what an earlier call returned, to go on with it as
-        it began.
+        called again whenever a new state is met, and the agent absorbs what was seen. Or an agent, whose space then has
+        room for all states, and labels for them if the model has. Or what an earlier call returned, to continue it.
     steps : int
         How many steps to take.
     seed : int
         Of the environment, at its first reset.
-    outcomes : sequence of str, optional
-        As for `explore`.
-    ranges : mapping or sequence, optional
+    outcomes, ranges, drop, episodes, state : optional
         As for `explore`; a range that the environment does not declare must be given.
-    drop : sequence
-        As for `explore`.
-    episodes : bool
-        As for `explore`.
-    state : callable, optional
-        As for `explore`.
     ends : callable, optional
         As for `explore`. Both flags at once are a truncation, unless it says otherwise.
     limit : int
         How many states may be met, with a function that makes agents.
     checkpoints : increasing ints, optional
-        Times t at which to record; by default ten a decade, log-spaced, and the last.
+        Times t at which to record; by default ten per decade, log-spaced, and the last.
     interrupt : {"raise", "return"}
         What Ctrl-C does: raise `DriveInterrupted`, a KeyboardInterrupt that has the run so far, or return that run.
     progress : bool, optional
@@ -198,15 +334,6 @@ def drive(
     -------
     Drive
         What was done.
-
-    Raises
-    ------
-    AdapterError
-        When more states are met than there is room for, or something about the environment does not fit the agent.
-
-    See Also
-    --------
-    equipoise.simulate : With a model, a thousand times faster.
 
     Examples
     --------
@@ -225,9 +352,8 @@ def drive(
         raise AdapterError(f"interrupt: got {interrupt!r}; 'raise' or 'return' is needed")
     if isinstance(agent, Drive):
         if (outcomes, ranges, state, ends) != (None,) * 4 or tuple(drop) or episodes:
-            raise AdapterError(
-                "agent: a run goes on as it began; outcomes, ranges, drop, episodes, state and ends are its"
-            )
+            own = "outcomes, ranges, drop, episodes, state and ends are its"
+            raise AdapterError(f"agent: a run goes on as it began; {own}")
         driver = agent.driver
     else:
         scaling = Request(outcomes, ranges, tuple(drop), bool(episodes), declared_ranges(env)).scaling(None, None)

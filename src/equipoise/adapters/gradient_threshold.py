@@ -1,9 +1,8 @@
-r"""A wrapper that turns several outcomes into one reward for a learner that knows only one.
+"""A wrapper that turns several outcomes into one reward for a learner that knows only one.
 
 At time t it pays -theta_ref . V_t. theta follows the average outcomes by the oracle at every step, theta_ref only when
-theta has drifted from it by more than Q in sum: `equipoise.agents.steering`. In between, the learner has one reward
-that does not change. The average is over all steps: episodes of the environment are no episodes of the goal, and
-`reset` leaves it as it is.
+theta has drifted from it by more than Q in sum: `equipoise.agents.steering`. The average is over all steps: `reset`
+leaves it as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
+from equipoise.adapters.scaling import Ranges, Request, declared_ranges
 from equipoise.agents.schedules import Schedule
 from equipoise.agents.steering import Steering
 from equipoise.errors import AdapterError, RewardError
@@ -28,8 +27,7 @@ OUTCOMES: Final = "outcomes"
 THETA: Final = "theta_ref"
 _SHOWN: Final = "theta"  # in observations that are dictionaries
 
-ThetaPlace = int | str | None
-"""Where an observation shows theta_ref: from which entry on, under which key, or nowhere."""
+ThetaPlace = int | str | None  # where an observation shows theta_ref: from which entry on, under which key, or nowhere
 
 
 @final
@@ -37,9 +35,8 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
     """An environment with vector rewards, paid as one number that steers the average towards a concave goal.
 
     The reward of a step is -theta_ref . outcomes. ``info["vector_reward"]`` is the vector that the environment paid,
-    ``info["outcomes"]`` the same scaled into [0, 1], and ``info["theta_ref"]`` what the step was paid by. The one that
-    the next step will be paid by is ``env.steering.theta_ref``; a learner that wants to see it wraps the environment in
-    `ThetaAwareObservation`.
+    ``info["outcomes"]`` the same scaled into [0, 1], and ``info["theta_ref"]`` what the step was paid by. The one of
+    the next step is ``env.steering.theta_ref``; `ThetaAwareObservation` shows it to a learner.
 
     Parameters
     ----------
@@ -50,10 +47,10 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
     oracle : Oracle, optional
         None: the one that fits the reward.
     threshold : float or Schedule, optional
-        Q. None: the Lipschitz constant of g; 0: theta_ref follows every step; `math.inf`: it stays what it is.
+        Q. None: the Lipschitz constant of g; 0: theta_ref follows every step; `math.inf`: it never changes.
     ranges : mapping or sequence, optional
         Component of the reward -> (low, high), or all of these pairs: which values become 0 and 1. None: as the
-        environment declares them in its `reward_space`, which is what `model_from` does as well.
+        environment declares them in its `reward_space`.
     drop : sequence of int
         Components of the reward that are no outcomes.
 
@@ -63,11 +60,6 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         theta, theta_ref, the drift, the average; `save` and `resume` keep them.
     scaling : Scaling
         How the outcomes stand for the environment's rewards.
-
-    See Also
-    --------
-    equipoise.agents.Steering : The procedure without an environment.
-    equipoise.adapters.DifferentialQ : A tabular learner for it.
 
     Examples
     --------
@@ -96,11 +88,14 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
             raise AdapterError(f"env: got {type(env).__name__}; a gymnasium.Env is needed")
         super().__init__(env)
         self.steering = Steering(reward, oracle, threshold)
-        self.scaling, self._size = _scaling(env, ranges, drop)
+        declared = declared_ranges(env)
+        if declared is None and not isinstance(ranges, Sequence):
+            raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
+        self._size = len(ranges) if declared is None else declared[0].size  # type: ignore[arg-type]
+        self.scaling = Request(None, ranges, tuple(drop), False, declared).scaling(None, None)
         if len(self.scaling.names) != reward.n_outcomes:
-            raise RewardError(
-                f"reward: it takes {reward.n_outcomes} outcomes; the environment has {len(self.scaling.names)}"
-            )
+            found = f"the environment has {len(self.scaling.names)}"
+            raise RewardError(f"reward: it takes {reward.n_outcomes} outcomes; {found}")
         self._held = False
 
     @property
@@ -109,10 +104,7 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         return self._held
 
     def hold(self) -> None:
-        """Keep theta_ref as it is until `release`; theta, the drift and the average go on.
-
-        For learners whose reward must not change for a while, such as on-policy ones within a rollout.
-        """
+        """Keep theta_ref unchanged until `release`, such as within a rollout; theta, drift and average go on."""
         self._held = True
 
     def release(self) -> bool:
@@ -121,40 +113,23 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
         return self.steering.turn()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment; the average, theta and the drift go on.
+        """Reset the environment; the average, theta and the drift go on, and info has theta_ref.
 
         Parameters
         ----------
-        seed : int, optional
+        seed, options : optional
             For the environment.
-        options : dict, optional
-            For the environment.
-
-        Returns
-        -------
-        observation, info
-            Those of the environment; info with theta_ref.
         """
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, {**info, THETA: self.steering.theta_ref}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take a step, and pay it by theta_ref.
+        """Take a step, and pay it by theta_ref; info has the vector, the outcomes and theta_ref.
 
         Parameters
         ----------
         action : object
             For the environment.
-
-        Returns
-        -------
-        observation, reward, terminated, truncated, info
-            The reward is -theta_ref . outcomes; info has the vector, the outcomes and theta_ref besides.
-
-        Raises
-        ------
-        AdapterError
-            When the reward of the environment is no vector, or leaves its range.
         """
         observation, vector, terminated, truncated, info = self.env.step(action)
         outcomes = np.array(self.scaling.outcomes(self._checked(vector), False))
@@ -172,20 +147,7 @@ class GradientThreshold(gymnasium.Wrapper):  # type: ignore[misc]
             raise AdapterError(f"reward: got {vector!r}; a vector of numbers is needed") from None
         if reward.shape != (self._size,):
             raise AdapterError(f"reward: got {vector!r}; a vector of {self._size} is declared or given")
-        components: list[float] = reward.tolist()
-        return components
-
-
-def _scaling(env: Any, ranges: Ranges | None, drop: Sequence[int]) -> tuple[Scaling, int]:
-    """How the rewards of an environment become outcomes, and how many components a reward has."""
-    declared = declared_ranges(env)
-    if declared is not None:
-        size = declared[0].size
-    elif isinstance(ranges, Sequence):
-        size = len(ranges)
-    else:
-        raise AdapterError("env: it declares no reward_space; give ranges=[(low, high), ...], one for each outcome")
-    return Request(None, ranges, tuple(drop), False, declared).scaling(None, None), size
+        return reward.tolist()  # type: ignore[no-any-return]
 
 
 @final
@@ -194,7 +156,7 @@ class ThetaAwareObservation(gymnasium.ObservationWrapper):  # type: ignore[misc]
 
     theta_ref is shown as its direction, of length 1 (zero if it is zero): rewards that are multiples of each other have
     the same best policies. A vector of numbers has it appended; the number of a state is turned into a one-hot vector
-    first; a dictionary has the entry "theta" besides its own; any other observation, such as an image, becomes
+    first; a dictionary has the additional entry "theta"; any other observation, such as an image, becomes
     {"observation": ..., "theta": ...}.
 
     Parameters

@@ -1,24 +1,14 @@
 """An environment that can be put back to where it was, and run one step at a time.
 
-Three rules say what a step means to a model, which never ends.
-
 - An end (`terminated`) leads to the start: the next state is drawn as `reset` draws it.
-- A truncation is no event of the model: the flag is ignored, and TimeLimit is left out.
-- Both flags at once may mean either, and some environments set both when their time is up. The caller is told so,
-  unless `ends` decides.
-
-A step is run as it is, or from a snapshot once for each result of its random draws (`forks`). What the environment
-raises is reported with the place where it happened.
+- Truncations are ignored, and TimeLimit is left out, as are OrderEnforcing and PassiveEnvChecker.
+- Both flags at once may mean either: `ends` decides.
 
 **Snapshots.** The state of an environment and its wrappers is in their attributes. A snapshot keeps those of each, and
-restoring it puts copies of them in place: not a copy of the environment, since many copy themselves by being made anew
-(Gymnasium's EzPickle), which loses their state. Attributes that never change in place are shared, not copied, such as
-tables and maps that take long to copy. Which those are is found by a trial walk, and checked again and again
-(`changed`). What cannot be copied (windows, fonts) is shared too. An environment whose state is in such an object, or
-outside of its attributes, cannot be put back; the checks in `search` find that out.
-
-Wrappers that only count or check are left out meanwhile: TimeLimit, so that no step is truncated by it, OrderEnforcing
-and PassiveEnvChecker. In the end everything is as it was found, the generators included.
+restoring it puts copies of them in place: the environment itself is not copied, since many copies lose their state
+(Gymnasium's EzPickle). Attributes that never change in place are shared; a trial walk finds them, and `changed` checks
+them again and again. What cannot be copied (windows, fonts) is shared too; the checks in `search` find environments
+whose state is in such an object, or outside of their attributes. `release` restores everything.
 """
 
 from __future__ import annotations
@@ -30,16 +20,23 @@ import math
 import pickle
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple
 
 import gymnasium
 import numpy as np
 from gymnasium import wrappers
 
-from equipoise.adapters.forks import Forks, UnlistedDrawError
-from equipoise.adapters.gym_api import is_continuous, list_actions, reset_env, take_step, to_label
-from equipoise.adapters.laws import Ends, Event, has_ended
-from equipoise.adapters.rng_patch import GlobalDraws, Replaced, install, remove
+from equipoise.adapters.forks import Forks, GlobalDraws, Replaced, UnlistedDrawError, install, remove
+from equipoise.adapters.gym_api import (
+    Ends,
+    Event,
+    has_ended,
+    is_continuous,
+    list_actions,
+    reset_env,
+    take_step,
+    to_label,
+)
 from equipoise.errors import AdapterError
 
 SEED: Final = 0  # of all walks
@@ -64,7 +61,6 @@ class Step(NamedTuple):
     after: Snapshot
 
 
-@final
 class Runner:
     """An environment in use; `release` gives it back."""
 
@@ -76,15 +72,13 @@ class Runner:
         self._whole = self.rewindable.snapshot()
         self._global_states = random.getstate(), np.random.get_state()  # noqa: NPY002
         self._forks = Forks()
-        self._globals = GlobalDraws(self._forks)
+        self.globals = GlobalDraws(self._forks)
 
     def release(self) -> None:
         """Leave the environment as it was found, and the global generators with it."""
         self.rewindable.release()
         random.setstate(self._global_states[0])
         np.random.set_state(self._global_states[1])  # noqa: NPY002
-
-    # -- as it is ----------------------------------------------------------------------------------------------
 
     def seed(self) -> Hashable:
         """Begin with random generators of a fixed seed, at a start; returns the state."""
@@ -114,18 +108,12 @@ class Runner:
         event = Event(None if ended else self._label(observation), vector, ended)
         return Step(event, both, bool(terminated or truncated), self.rewindable.snapshot())
 
-    # -- for all that it draws -----------------------------------------------------------------------------------
-
     def fork(self) -> Snapshot:
         """Have draws that fork from now on; returns where the environment is before its first reset."""
         self.seed()
-        self.rewindable.fork(self._forks)
-        self._globals = GlobalDraws(self._forks)
+        self.rewindable.replaced += install(self.rewindable.layers, self._forks)
+        self.globals = GlobalDraws(self._forks)
         return self.rewindable.snapshot()
-
-    def check_globals(self) -> None:
-        """Raise an error if the environment drew from a global generator past the forks, since `fork`."""
-        self._globals.check()
 
     def resets(self, home: Snapshot) -> Iterator[tuple[float, Hashable, Snapshot]]:
         """All starts: their probabilities, their states, and where the environment is then."""
@@ -134,8 +122,7 @@ class Runner:
             self.rewindable.restore(home)
             return self.reset(), self.rewindable.snapshot()
 
-        for p, (state, after) in self._follow("reset", run):
-            yield p, state, after
+        yield from ((p, *found) for p, found in self._follow("reset", run))
 
     def runs(self, state: Hashable, number: int, here: Snapshot) -> Iterator[tuple[float, Step]]:
         """All that may follow an action, and the probabilities."""
@@ -152,7 +139,7 @@ class Runner:
 
     def _follow(self, where: str, run: Callable[[], Any]) -> Iterator[tuple[float, Any]]:
         def followed() -> Any:
-            with self._globals:
+            with self.globals:
                 return run()
 
         try:
@@ -170,11 +157,10 @@ class Runner:
             return to_label(self._state(observation, self._env))
         space = self._env.observation_space
         if not space.contains(observation):
-            parts = getattr(space, "spaces", None)
-            outside = ""
+            parts, wrong = getattr(space, "spaces", None), []
             if isinstance(parts, Mapping) and isinstance(observation, Mapping):
                 wrong = [key for key, part in parts.items() if not part.contains(observation.get(key))]
-                outside = f" ({wrong[0]!r} is not)" if wrong else ""
+            outside = f" ({wrong[0]!r} is not)" if wrong else ""
             raise AdapterError(
                 f"the observation {to_label(observation)!r} is not in the environment's own observation_space{outside};"
                 " give state=, a function of the observation and the environment that returns the state, such as one "
@@ -183,26 +169,21 @@ class Runner:
         return to_label(observation)
 
 
-class _Place(NamedTuple):
-    """An attribute of one of the layers."""
-
-    layer: int
-    name: str
+_Place = tuple[int, str]  # an attribute of one of the layers
 
 
-@final
 class Rewindable:
     """An environment with its wrappers, that can be put back."""
 
     def __init__(self, env: gymnasium.Env) -> None:
         chain = _chain(env)
         self._found = [(layer, dict(vars(layer))) for layer in chain]
-        self._layers = _link(chain)
-        self.top: gymnasium.Env = self._layers[0]
-        self.is_wrapped = len(self._layers) > 1
+        self.layers = _link(chain)
+        self.top: gymnasium.Env = self.layers[0]
+        self.is_wrapped = len(self.layers) > 1
         self._shared: set[_Place] = set()
         self._first: dict[_Place, bytes | None] = {}
-        self._replaced: list[Replaced] = []
+        self.replaced: list[Replaced] = []
         self.restore(self.snapshot())  # copies are used, so that nothing that was found changes in place
 
     def release(self) -> None:
@@ -212,14 +193,10 @@ class Rewindable:
             vars(layer).clear()
             vars(layer).update(attributes)
 
-    def fork(self, forks: Forks) -> None:
-        """Put forking generators in the place of its random ones."""
-        self._replaced += install(self._layers, forks)
-
     def unfork(self) -> None:
         """Put the random generators back where `fork` replaced them."""
-        remove(self._replaced)
-        self._replaced = []
+        remove(self.replaced)
+        self.replaced = []
 
     def share(self) -> None:
         """Share all attributes rather than copy them, until `changed` finds that they change."""
@@ -228,33 +205,30 @@ class Rewindable:
 
     def changed(self) -> list[str]:
         """The names of shared attributes that are not what they were; from now on they are copied."""
-        held = dict(self._attributes())
-        wrong = [
-            place
-            for place in self._shared
-            if self._first[place] is not None and _fingerprint(held.get(place)) != self._first[place]
-        ]
+        held, first = dict(self._attributes()), self._first
+        known = [place for place in self._shared if first[place] is not None]
+        wrong = [place for place in known if _fingerprint(held.get(place)) != first[place]]
         self._shared.difference_update(wrong)
-        return sorted(place.name for place in wrong)
+        return sorted(name for _, name in wrong)
 
     def snapshot(self) -> Snapshot:
         """What it is in now. It must be restored, or left alone, before it is stepped again."""
-        return tuple(dict(vars(layer)) for layer in self._layers)
+        return tuple(dict(vars(layer)) for layer in self.layers)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Put it back."""
-        memo: dict[int, Any] = {id(layer): layer for layer in self._layers}
-        for number, (layer, attributes) in enumerate(zip(self._layers, snapshot, strict=True)):
+        memo: dict[int, Any] = {id(layer): layer for layer in self.layers}
+        for number, (layer, attributes) in enumerate(zip(self.layers, snapshot, strict=True)):
             held = vars(layer)
             held.clear()
             for name, value in attributes.items():
-                if isinstance(value, _ATOMS) or name == "env" or _Place(number, name) in self._shared:
+                if isinstance(value, _ATOMS) or name == "env" or (number, name) in self._shared:
                     held[name] = value
                 else:
                     held[name] = _copy(value, memo)
 
     def _attributes(self) -> list[tuple[_Place, Any]]:
-        return [(_Place(i, name), value) for i, layer in enumerate(self._layers) for name, value in vars(layer).items()]
+        return [((i, name), value) for i, layer in enumerate(self.layers) for name, value in vars(layer).items()]
 
 
 @contextlib.contextmanager

@@ -1,17 +1,14 @@
 """Rewards of an environment as outcomes in [0, 1], and back.
 
-Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k): an affine map, so
-g(outcomes) may as well be stated in the environment's own units: `Scaling.in_units`.
-
-The ranges are those that the environment declares in its `reward_space`, or those that are given; they are never
-guessed. Only where an environment declares nothing, as those with a scalar reward, and everything that can happen is
-known, they are the least and the largest of all rewards.
+Reward k, which lies between low_k and high_k, is the outcome (r_k - low_k) / (high_k - low_k). The ranges are declared
+in the environment's `reward_space`, or given. Only where neither is so and everything that can happen is known, they
+are the least and the largest of all rewards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
@@ -55,7 +52,7 @@ class Scaling:
     high: tuple[float, ...]
 
     def outcomes(self, reward: Sequence[float], ended: bool) -> list[float]:
-        """The outcomes of a step.
+        """The outcomes of a step; a reward outside of its range is an `AdapterError`.
 
         Parameters
         ----------
@@ -63,11 +60,6 @@ class Scaling:
             All components of the reward.
         ended : bool
             Whether the episode ended.
-
-        Raises
-        ------
-        AdapterError
-            When a reward is outside of its range.
         """
         found = []
         for name, k, low, high in zip(self.names, self.rewards, self.low, self.high, strict=True):
@@ -80,7 +72,7 @@ class Scaling:
         return found
 
     def original(self, outcomes: ArrayLike) -> NDArray[np.float64]:
-        """Averages of outcomes in the environment's own units: the average reward of a step.
+        """Averages of outcomes in the environment's own units: the average reward per step.
 
         Parameters
         ----------
@@ -91,17 +83,12 @@ class Scaling:
         return np.asarray(low + (high - low) * np.asarray(outcomes, np.float64))
 
     def returns(self, outcomes: ArrayLike) -> NDArray[np.float64]:
-        """The mean return of an episode, E[return] = average reward of a step / share of the steps that end one.
+        """The mean return of an episode, E[return] = average reward per step / share of the steps that end one.
 
         Parameters
         ----------
         outcomes : array_like
             Long-run averages, of which "episode ended" is one.
-
-        Raises
-        ------
-        AdapterError
-            When there is no such outcome.
         """
         if -1 not in self.rewards:
             raise AdapterError(f'there is no outcome "{ENDED}"; ask for it: episodes=True')
@@ -122,7 +109,6 @@ class Scaling:
         return reward.of(np.diag(high - low), low)
 
 
-@final
 @dataclass(frozen=True)
 class Request:
     """What was asked for: names, ranges, what to leave out, and whether ends are counted."""
@@ -140,7 +126,8 @@ class Request:
         elif least is not None and largest is not None:
             low, high = np.array(least, np.float64), np.array(largest, np.float64)
         else:
-            low, high = np.full(self._count(), np.nan), np.full(self._count(), np.nan)
+            given = self.ranges if isinstance(self.ranges, Sequence) else self.names
+            low, high = np.full((2, 1 if given is None else len(given)), np.nan)
         names = self._names(low.size)
         for place, (a, b) in self._given(names).items():
             low[place], high[place] = a, b
@@ -148,26 +135,12 @@ class Request:
         kept = [k for k in range(low.size) if k not in dropped]
         for k in kept:
             self._check(k, names[k], low[k], high[k])
-        ends = (-1,) if self.episodes else ()
-        if not kept and not ends:
+        names, lowest, highest = [names[k] for k in kept], low[kept].tolist(), high[kept].tolist()
+        if self.episodes:
+            names, kept, lowest, highest = [*names, ENDED], [*kept, -1], [*lowest, 0.0], [*highest, 1.0]
+        if not kept:
             raise AdapterError("drop: nothing is left; at least one component of the reward is needed")
-        scaling = Scaling(
-            tuple(names[k] for k in kept), tuple(kept), tuple(low[kept].tolist()), tuple(high[kept].tolist())
-        )
-        if not ends:
-            return scaling
-        return replace(
-            scaling,
-            names=(*scaling.names, ENDED),
-            rewards=(*scaling.rewards, -1),
-            low=(*scaling.low, 0.0),
-            high=(*scaling.high, 1.0),
-        )
-
-    def _count(self) -> int:
-        if isinstance(self.ranges, Sequence):
-            return len(self.ranges)
-        return 1 if self.names is None else len(self.names)
+        return Scaling(tuple(names), tuple(kept), tuple(lowest), tuple(highest))
 
     def _names(self, count: int) -> list[str]:
         if self.names is None:

@@ -43,15 +43,14 @@ _SHELVES: Final[Mapping[str, Callable[[], dict[str, Maker]]]] = {
 }
 
 
-def _complete_shelf(incomplete: str) -> list[str]:
-    return [name for name in _SHELVES if name.startswith(incomplete)]
-
-
 def catalogue(
     shelf: Annotated[
         str | None,
         typer.Argument(
-            help=f"One of {', '.join(_SHELVES)}.", metavar="WHAT", show_default="all", autocompletion=_complete_shelf
+            help=f"One of {', '.join(_SHELVES)}.",
+            metavar="WHAT",
+            show_default="all",
+            autocompletion=lambda incomplete: [name for name in _SHELVES if name.startswith(incomplete)],
         ),
     ] = None,
     as_json: Json = False,
@@ -83,8 +82,7 @@ def catalogue(
     for name, kinds in data.items():
         table = Table(title=name, title_justify="left", box=None, show_header=False, padding=(0, 2, 0, 0))
         for kind, about in kinds.items():
-            values = about["parameters"].items()
-            listing = ", ".join(f"{word}={value}" for word, value in values)
+            listing = ", ".join(f"{word}={value}" for word, value in about["parameters"].items())
             table.add_row(f"[bold]{kind}[/bold]", about["summary"], f"[dim]{listing}[/dim]")
         console.print(table)
         console.print()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from equipoise.agents import Certificate
 from equipoise.cli import options
-from equipoise.cli.plugins import With
 from equipoise.errors import StudyError
 from equipoise.models.estimated_model import infer_space
 from equipoise.studies.vocabulary import make_reward, make_world
@@ -29,7 +27,7 @@ def certify(
     delta: Annotated[float, typer.Option(help="It holds with probability 1 - DELTA.", metavar="DELTA")] = 0.05,
     effort: Annotated[int, typer.Option(help="Plans to spend on it at most.", metavar="N", min=0)] = 20,
     as_json: options.Json = False,
-    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
+    modules: options.With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Say from a log alone how good any policy could be.
 
@@ -52,24 +50,13 @@ def certify(
     if goal.n_outcomes != space.n_outcomes:
         raise StudyError(f"--reward: it takes {goal.n_outcomes} outcomes; the log has {space.outcome_names()}")
     certificate = certify_log(space, goal, log, delta, effort=effort)
-    if as_json:
-        typer.echo(json.dumps(_data(certificate), indent=1))
-    else:
+    if not as_json:
         _print(certificate)
-
-
-def _data(certificate: Certificate) -> dict[str, Any]:
-    return {
-        "rows": certificate.t,
-        "best_possible": certificate.best_possible,
-        "achieved": certificate.achieved,
-        "regret_at_most": certificate.regret_at_most,
-        "probability": certificate.probability,
-        "loose": certificate.loose,
-        "theta": certificate.theta.tolist(),
-        "prices": certificate.prices,
-        "slack": certificate.slack.to_dicts(),
-    }
+        return
+    names = ("best_possible", "achieved", "regret_at_most", "probability", "loose")
+    data = {"rows": certificate.t} | {name: getattr(certificate, name) for name in names}
+    data |= {"theta": certificate.theta.tolist(), "prices": certificate.prices, "slack": certificate.slack.to_dicts()}
+    typer.echo(json.dumps(data, indent=1))
 
 
 def _print(certificate: Certificate) -> None:
@@ -79,12 +66,9 @@ def _print(certificate: Certificate) -> None:
     console.print(f"best possible  {certificate.best_possible:.6g}   at most, {sure}", markup=False)
     console.print(f"lost           {certificate.regret_at_most:.3g}   at most\n", markup=False)
     if certificate.loose:
-        console.print(
-            f"The plan ran out of sweeps: {certificate.loose:.2g} of that may be the planner's.\n", markup=False
-        )
-    prices = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    prices.add_column("outcome")
-    prices.add_column("worth of a little more", justify="right")
+        loose = f"The plan ran out of sweeps: {certificate.loose:.2g} of that may be the planner's.\n"
+        console.print(loose, markup=False)
+    prices = options.make_table(("outcome", "left"), ("worth of a little more", "right"))
     for name, price in certificate.prices.items():
         prices.add_row(escape(name), f"{price:.6g}")
     console.print(prices)
@@ -93,15 +77,9 @@ def _print(certificate: Certificate) -> None:
         return
     shown = f", {_LISTED} of {slack.height}" if slack.height > _LISTED else ""
     console.print(f"\nMore data would lower the bound most here{shown}:\n", markup=False)
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name, side in (
-        ("state", "left"),
-        ("action", "left"),
-        ("about", "left"),
-        ("visits", "right"),
-        ("adds", "right"),
-    ):
-        table.add_column(name, justify="right" if side == "right" else "left")
+    table = options.make_table(
+        ("state", "left"), ("action", "left"), ("about", "left"), ("visits", "right"), ("adds", "right")
+    )
     for row in slack.head(_LISTED).iter_rows(named=True):
         numbers = (f"{row['visits']:,}", f"{row['adds']:.3g}")
         table.add_row(escape(str(row["state"])), escape(str(row["action"])), escape(row["source"]), *numbers)

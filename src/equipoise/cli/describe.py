@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from equipoise.cli import options
-from equipoise.cli.plugins import With
 from equipoise.models.labels import Label, text
 from equipoise.models.laws.validate import true_laws
 from equipoise.models.model import Model
@@ -30,7 +29,7 @@ def describe(
     world: options.World = None,
     reward: options.Reward = None,
     as_json: options.Json = False,
-    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
+    modules: options.With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Describe a problem or a world: what the guarantees depend on.
 
@@ -59,8 +58,10 @@ def describe(
         typer.echo(json.dumps(data, indent=1))
         return
     table = Table(box=None, show_header=False, padding=(0, 3, 0, 0))
-    laws = data.pop("laws", {})
-    data |= {f"law {name}": _probabilities(law) for name, law in laws.items()}
+    for name, law in data.pop("laws", {}).items():
+        shown = [f"{value}: {'never comes into play' if p is None else f'{p:.4g}'}" for value, p in law.items()]
+        more = f"; {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
+        data[f"law {name}"] = "; ".join(shown[:_LISTED]) + more
     for name, value in data.items():
         table.add_row(escape(name), f"{value:.6g}" if isinstance(value, float) else escape(str(value)))
     Console(highlight=False).print(table)
@@ -90,13 +91,6 @@ def _laws(model: Model) -> dict[str, Any]:
     learnt = zip(model.laws.names, model.laws.values, true_laws(model), strict=True)
     laws = {name: dict(zip(map(text, values), law.tolist(), strict=True)) for name, values, law in learnt}
     return {"laws": {name: {v: p if p == p else None for v, p in law.items()} for name, law in laws.items()}}
-
-
-def _probabilities(law: dict[str, float | None]) -> str:
-    """A law on a line; of many values the first ones."""
-    shown = [f"{value}: {'never comes into play' if p is None else f'{p:.4g}'}" for value, p in law.items()]
-    more = f"; {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
-    return "; ".join(shown[:_LISTED]) + more
 
 
 def _labels(model: Model) -> dict[str, Any]:

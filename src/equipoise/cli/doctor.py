@@ -1,13 +1,8 @@
 """`equipoise doctor`: whether this installation works, and what to do if it does not.
 
-There is one function per group of checks; each returns findings. Kernels and solvers are tried on problems whose
-answers are known:
-
-- Two processes, one after the other, ask a reward for a value, with an empty cache of kernels. The first must leave
-  files behind, and the second must not change them: if it could not load them, it would compile and write them again.
-- A bandit with two arms, each with an outcome of its own, has the points of the simplex as averages. A linear reward,
-  for HiGHS, is largest in a corner, at its largest weight. The quadratic reward 1 - |w - c|^2 / 2 with
-  c = (3/4, 3/4), for Clarabel, is largest at (1/2, 1/2), where it is 1 - (1/16 + 1/16) / 2 = 15/16.
+Two processes, one after the other, ask a reward for a value, with an empty cache of kernels: the first must leave files
+behind, which the second must not change. The averages of a bandit whose two arms have an outcome each are the simplex:
+a linear reward (HiGHS) is largest in a corner, and 1 - |w - (3/4, 3/4)|^2 / 2 (Clarabel) is 15/16 in the middle.
 """
 
 from __future__ import annotations
@@ -46,15 +41,8 @@ from equipoise.offline import solve
 from equipoise.rewards import Linear, Quadratic, Reward
 
 _MOVE_CACHE: Final = "set EQUIPOISE_CACHE_DIR to a folder that can be written"
-_THREAD_VARIABLES: Final = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    THREADS_VARIABLE,
-)
+_THREAD_VARIABLES: Final = (*(f"{x}_NUM_THREADS" for x in ("OMP", "OPENBLAS", "MKL", "NUMBA")), THREADS_VARIABLE)
 _MIN_FREE_BYTES: Final = 2**30  # compiling the kernels of an agent takes about 400 MiB
-_MEMORY_FILE: Final = Path("/proc/meminfo")
 _PROBE: Final = """
 import json, time
 import equipoise as eq
@@ -75,8 +63,7 @@ _FIRST_BYTES: Final = {"svg": b"<svg", "png": b"\x89PNG\r\n", "pdf": b"%PDF-"}
 _COLOURS: Final = {"fine": "green", "note": "yellow", "wrong": "red"}
 _NAME_WIDTH: Final = 20
 
-VersionOf = Callable[[str], str | None]
-"""Returns the installed version of a distribution; None if it is not installed."""
+VersionOf = Callable[[str], str | None]  # returns the installed version of a distribution; None if it is not installed
 
 
 @dataclass(frozen=True)
@@ -104,13 +91,19 @@ def doctor(as_json: Json = False) -> None:
 
     Exit codes: 0 if nothing is wrong, whatever is noted; 3 if something is.
     """
-    console = Console(highlight=False)
-    began = time.perf_counter()
+    console, began = Console(highlight=False), time.perf_counter()
     found: dict[str, list[Finding]] = {}
     for title, check in CHECKS.items():
-        found[title] = run_check(title, check)
+        try:
+            found[title] = check()
+        except Exception as error:  # a broken library may raise anything
+            advice = "install the package again, and report this if it stays"
+            found[title] = [Finding(title, f"{type(error).__name__}: {error}", "wrong", advice)]
         if not as_json:
-            _print(title, found[title], console)
+            console.print(Text(title, "bold"))
+        for one in () if as_json else found[title]:
+            name = f"{one.about:<{_NAME_WIDTH}} {one.seen}" + (f": {one.advice}" if one.verdict == "note" else "")
+            console.print(Text.assemble("  ", (f"{one.verdict:<6}", _COLOURS[one.verdict]), name), soft_wrap=True)
     wrong = [one for findings in found.values() for one in findings if one.verdict == "wrong"]
     if as_json:
         groups = {title: [asdict(one) for one in findings] for title, findings in found.items()}
@@ -124,25 +117,6 @@ def doctor(as_json: Json = False) -> None:
         raise typer.Exit(Code.NOT_WELL)
 
 
-def run_check(title: str, check: Callable[[], list[Finding]]) -> list[Finding]:
-    """Return the findings of a check; a check that raises an error is itself a finding."""
-    try:
-        return check()
-    except Exception as error:  # a broken library may raise anything
-        advice = "install the package again, and report this if it stays"
-        return [Finding(title, f"{type(error).__name__}: {error}", "wrong", advice)]
-
-
-def _print(title: str, findings: Iterable[Finding], console: Console) -> None:
-    console.print(Text(title, "bold"))
-    for one in findings:
-        name = f"{one.about:<{_NAME_WIDTH}} {one.seen}"
-        line = Text.assemble("  ", (f"{one.verdict:<6}", _COLOURS[one.verdict]), name)
-        if one.verdict == "note":
-            line.append(f": {one.advice}")
-        console.print(line, soft_wrap=True)
-
-
 def check_libraries() -> list[Finding]:
     """Compare Python, the package and its libraries with the package's metadata."""
     place = Path(equipoise.__file__).parent
@@ -152,11 +126,11 @@ def check_libraries() -> list[Finding]:
         advice = "install it, so that its requirements are known: pip install FOLDER"
         return [Finding("equipoise", f"{VERSION} in {place}, which is not installed", "note", advice)]
     lines = importlib.metadata.requires("equipoise") or []
-    extras = sorted(set(metadata.get_all("Provides-Extra") or []) - {"dev"})
     findings = [check_python(platform.python_version(), metadata["Requires-Python"] or "")]
-    findings.append(check_package(VERSION, metadata["Version"], place))
-    findings += check_required(lines, _installed_version)
-    return findings + [one for extra in extras for one in check_extra(lines, extra, _installed_version)]
+    findings += [check_package(VERSION, metadata["Version"], place), *check_required(lines, _installed_version)]
+    for extra in sorted(set(metadata.get_all("Provides-Extra") or []) - {"dev"}):
+        findings += check_extra(lines, extra, _installed_version)
+    return findings
 
 
 def _installed_version(name: str) -> str | None:
@@ -183,27 +157,18 @@ def check_package(version: str, recorded: str, place: Path) -> Finding:
 
 
 def check_required(lines: Iterable[str], version_of: VersionOf) -> list[Finding]:
-    """Check the libraries that every installation needs.
-
-    >>> [one.seen for one in check_required(["numpy<3,>=2.0", "torch; extra == 'deep'"], lambda name: "1.20.0")]
-    ['1.20.0; <3,>=2.0 is needed']
-    """
+    """Check the libraries that every installation needs."""
     return [_check_version(one, version_of) for one in _requirements(lines, "")]
 
 
 def check_extra(lines: Iterable[str], extra: str, version_of: VersionOf) -> list[Finding]:
-    """Check the libraries of an extra; one that is absent is a note.
-
-    >>> [one.advice for one in check_extra(["torch<3; extra == 'deep'"], "deep", lambda name: None)]
-    ["pip install 'equipoise[deep]'"]
-    """
+    """Check the libraries of an extra; one that is absent is a note."""
     lines, title = list(lines), f"extra {extra}"
     required = {str(one) for one in _requirements(lines, "")}
     own = [one for one in _requirements(lines, extra) if str(one) not in required]
     absent = [one.name for one in own if version_of(one.name) is None]
     checked = [_check_version(one, version_of) for one in own if one.name not in absent]
-    unfit = [one for one in checked if one.verdict == "wrong"]
-    wrong = [Finding(f"{title}: {one.about}", one.seen, "wrong", one.advice) for one in unfit]
+    wrong = [Finding(f"{title}: {x.about}", x.seen, "wrong", x.advice) for x in checked if x.verdict == "wrong"]
     if absent:
         seen = f"{', '.join(absent)} not installed; only for those who want it"
         return [Finding(title, seen, "note", f"pip install 'equipoise[{extra}]'"), *wrong]
@@ -212,40 +177,34 @@ def check_extra(lines: Iterable[str], extra: str, version_of: VersionOf) -> list
 
 def _requirements(lines: Iterable[str], extra: str) -> list[Requirement]:
     """The requirements that apply here with this extra (or none), without other extras of this package."""
-    parsed = [Requirement(line) for line in lines]
-    applying = (one for one in parsed if one.marker is None or one.marker.evaluate({"extra": extra}))
+    applying = (one for one in map(Requirement, lines) if one.marker is None or one.marker.evaluate({"extra": extra}))
     return [one for one in applying if one.name != "equipoise"]
 
 
 def _check_version(one: Requirement, version_of: VersionOf) -> Finding:
-    version, advice = version_of(one.name), f"pip install '{one.name}{one.specifier}'"
-    if version is None:
-        return Finding(one.name, "not installed", "wrong", advice)
-    if not one.specifier.contains(version, prereleases=True):
-        return Finding(one.name, f"{version}; {one.specifier} is needed", "wrong", advice)
-    return Finding(one.name, version)
+    version = version_of(one.name)
+    if version is not None and one.specifier.contains(version, prereleases=True):
+        return Finding(one.name, version)
+    seen = "not installed" if version is None else f"{version}; {one.specifier} is needed"
+    return Finding(one.name, seen, "wrong", f"pip install '{one.name}{one.specifier}'")
 
 
 def check_machine() -> list[Finding]:
     """Report cores, threads and memory."""
     usable = Finding("cores", f"{core_count()} usable; a study takes one process each")
-    return [usable, check_threads(os.environ, core_count()), check_memory(_MEMORY_FILE)]
+    return [usable, check_threads(os.environ, core_count()), check_memory(Path("/proc/meminfo"))]
 
 
 def check_threads(environment: Mapping[str, str], usable: int) -> Finding:
-    """Note variables that give libraries more threads than there are cores.
-
-    >>> check_threads({"OMP_NUM_THREADS": "64"}, 4).verdict
-    'note'
-    """
+    """Note variables that give libraries more threads than there are cores."""
     told = {name: environment[name] for name in _THREAD_VARIABLES if environment.get(name)}
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
     seen = f"large sweeps and {blas} take as many as cores unless told; "
     seen += ", ".join(f"{name}={value}" for name, value in told.items()) or "they are told nothing"
     many = [name for name, value in told.items() if not (value.isdigit() and 1 <= int(value) <= usable)]
-    if many:
-        return Finding("threads", seen, "note", f"set {' and '.join(many)} to a number from 1 to {usable}, or unset it")
-    return Finding("threads", seen)
+    if not many:
+        return Finding("threads", seen)
+    return Finding("threads", seen, "note", f"set {' and '.join(many)} to a number from 1 to {usable}, or unset it")
 
 
 def check_memory(file: Path) -> Finding:
@@ -256,9 +215,9 @@ def check_memory(file: Path) -> Finding:
     except (OSError, KeyError, ValueError):
         return Finding("memory", "this system does not say")
     seen = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
-    if free < _MIN_FREE_BYTES:
-        return Finding("memory", seen, "note", "end other programs, and use few processes: equipoise run --jobs 1")
-    return Finding("memory", seen)
+    if free >= _MIN_FREE_BYTES:
+        return Finding("memory", seen)
+    return Finding("memory", seen, "note", "end other programs, and use few processes: equipoise run --jobs 1")
 
 
 def check_kernels() -> list[Finding]:
@@ -317,13 +276,11 @@ def try_cache(folder: Path, environment: Mapping[str, str]) -> Finding:
 
 def run_probe(environment: Mapping[str, str]) -> float | str:
     """Run the probe in a process: the seconds that its kernel took, or the last line of its error."""
-    command = [sys.executable, "-c", _PROBE]
+    command, limit = [sys.executable, "-c", _PROBE], _PROBE_SECONDS
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
-        return f"no answer in {_PROBE_SECONDS:.0f} s"
+        return f"no answer in {limit:.0f} s"
     if done.returncode:
         return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     answer = json.loads(done.stdout)
@@ -335,14 +292,6 @@ def run_probe(environment: Mapping[str, str]) -> float | str:
 def _kernel_files(folder: Path) -> dict[Path, int]:
     """The index and code files of numba, with the time of their last change."""
     return {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.suffix in (".nbi", ".nbc")}
-
-
-def check_solvers() -> list[Finding]:
-    """Check that both solvers of the offline program are installed, and right."""
-    return [
-        check_solver("HIGHS", Linear([0.25, 0.75]), 0.75, "highspy"),
-        check_solver("CLARABEL", Quadratic([0.75, 0.75]), 15 / 16, "clarabel"),
-    ]
 
 
 def check_solver(name: str, reward: Reward, optimum: float, library: str) -> Finding:
@@ -378,11 +327,10 @@ def check_figures(formats: Mapping[str, Callable[[dict[str, Any]], bytes]]) -> F
     for name, draw in formats.items():
         try:
             drawn = draw(_POINT)
+            if not drawn.startswith(_FIRST_BYTES[name]):
+                wrong.append(f"{name}: it begins with {drawn[:8].decode(errors='replace')}")
         except Exception as error:  # whatever the library raises
             wrong.append(f"{name}: {error}")
-            continue
-        if not drawn.startswith(_FIRST_BYTES[name]):
-            wrong.append(f"{name}: it begins with {drawn[:8].decode(errors='replace')}")
     if wrong:
         return Finding("figures", "; ".join(wrong), "wrong", "pip install --force-reinstall vl-convert-python")
     return Finding("figures", f"{', '.join(formats)} can be drawn, without a browser")
@@ -392,6 +340,9 @@ CHECKS: Final[Mapping[str, Callable[[], list[Finding]]]] = {
     "libraries": check_libraries,
     "machine": check_machine,
     "kernels": check_kernels,
-    "solvers": check_solvers,
+    "solvers": lambda: [
+        check_solver("HIGHS", Linear([0.25, 0.75]), 0.75, "highspy"),
+        check_solver("CLARABEL", Quadratic([0.75, 0.75]), 15 / 16, "clarabel"),
+    ],
     "drawing": check_drawing,
 }

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from equipoise.studies.export import export_results
-from equipoise.studies.reader import open_results
+from equipoise.studies.reader import export_results, open_results
 
 
 def export(

@@ -5,33 +5,18 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from equipoise._plugins import load_function
-from equipoise.cli.plugins import With
+from equipoise.cli.options import With
 from equipoise.errors import ParameterError
 from equipoise.studies.reader import open_results
 from equipoise.studies.results import regret_to_certify
 
-
-class Format(enum.StrEnum):
-    """Of tables and of figures."""
-
-    csv = "csv"
-    latex = "latex"
-    markdown = "markdown"
-    svg = "svg"
-    png = "png"
-    pdf = "pdf"
-
-
-class Style(enum.StrEnum):
-    """How a figure looks."""
-
-    print = "print"
-    screen = "screen"
+Format = enum.StrEnum("Format", ["csv", "latex", "markdown", "svg", "png", "pdf"])
+Style = enum.StrEnum("Style", ["print", "screen"])
 
 
 _FILES = "Tables and figures as files"
@@ -39,56 +24,32 @@ _OF_TABLES = (Format.csv, Format.latex, Format.markdown)
 _OF_FIGURES = (Format.svg, Format.png, Format.pdf)
 
 
+def _file_option(about: str, metavar: str, default: str | bool = True) -> Any:
+    return typer.Option(help=about, metavar=metavar, show_default=default, rich_help_panel=_FILES)
+
+
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder of a study that has been run.", metavar="DIR")],
     out: Annotated[
         Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html", metavar="FILE")
     ] = None,
-    tables: Annotated[
-        Path | None,
-        typer.Option(help="Write every table to this folder too.", metavar="FOLDER", rich_help_panel=_FILES),
-    ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(help="Write every figure to this folder too.", metavar="FOLDER", rich_help_panel=_FILES),
-    ] = None,
+    tables: Annotated[Path | None, _file_option("Write every table to this folder too.", "FOLDER")] = None,
+    figures: Annotated[Path | None, _file_option("Write every figure to this folder too.", "FOLDER")] = None,
     format: Annotated[
         list[Format] | None,
-        typer.Option(
-            help="Of tables: csv, latex or markdown. Of figures: svg, png or pdf. May be given for each.",
-            metavar="FORMAT",
-            show_default="csv, svg",
-            rich_help_panel=_FILES,
+        _file_option(
+            "Of tables: csv, latex or markdown. Of figures: svg, png or pdf. May be given for each.",
+            "FORMAT",
+            "csv, svg",
         ),
     ] = None,
     style: Annotated[
         Style, typer.Option(help="Of figures: for white paper, or for slides and pages.", rich_help_panel=_FILES)
     ] = Style.print,
-    width: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a whole figure, 72 to an inch.", metavar="PIXELS", show_default="its own", rich_help_panel=_FILES
-        ),
-    ] = None,
-    height: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a whole figure, likewise.", metavar="PIXELS", show_default="its own", rich_help_panel=_FILES
-        ),
-    ] = None,
-    font: Annotated[
-        str | None,
-        typer.Option(
-            help="Of figures, such as 'Times New Roman'.",
-            metavar="NAME",
-            show_default="the style's",
-            rich_help_panel=_FILES,
-        ),
-    ] = None,
-    font_size: Annotated[
-        int | None,
-        typer.Option(help="Of figures.", metavar="PIXELS", show_default="the style's", rich_help_panel=_FILES),
-    ] = None,
+    width: Annotated[int | None, _file_option("Of a whole figure, 72 to an inch.", "PIXELS", "its own")] = None,
+    height: Annotated[int | None, _file_option("Of a whole figure, likewise.", "PIXELS", "its own")] = None,
+    font: Annotated[str | None, _file_option("Of figures, such as 'Times New Roman'.", "NAME", "the style's")] = None,
+    font_size: Annotated[int | None, _file_option("Of figures.", "PIXELS", "the style's")] = None,
     section: Annotated[
         list[str] | None,
         typer.Option(
@@ -140,21 +101,13 @@ def report(
             typer.echo(path)
     if figures is not None:
         for path in write_figures(
-            results,
-            figures,
-            of_figures,
-            style=style.value,
-            width=width,
-            height=height,
-            font=font,
-            font_size=font_size,
-            sections=sections,
-        ):
+            results, figures, of_figures, style=style.value, width=width, height=height, font=font,
+            font_size=font_size, sections=sections,
+        ):  # fmt: skip
             typer.echo(path)
 
 
 def _pick_format(formats: list[Format], known: tuple[Format, ...], what: str, folder: Path | None) -> str:
-    """The format of the tables or of the figures: what was asked for, or the first of the known."""
     choices = [one for one in formats if one in known]
     if choices and folder is None:
         raise ParameterError(f"--format {choices[0].value}: it is one of {what}; say where to with --{what}")

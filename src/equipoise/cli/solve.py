@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from equipoise.cli import options
 from equipoise.cli.codes import Code
-from equipoise.cli.plugins import With
+from equipoise.cli.options import make_table
 from equipoise.offline import Benchmark, Conflict, KnapsackBenchmark, solve_knapsack
 from equipoise.offline import solve as solve_program
 from equipoise.rewards.penalties import Knapsack
@@ -28,7 +27,7 @@ def solve(
     world: options.World = None,
     reward: options.Reward = None,
     as_json: options.Json = False,
-    modules: With = [],  # noqa: ARG001, B006 - allowed by its callback
+    modules: options.With = [],  # noqa: ARG001, B006 - allowed by its callback
 ) -> None:
     """Solve a problem as if its world were known, with a certificate.
 
@@ -61,7 +60,7 @@ def solve(
 
 def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
     frame, labels = best.frame(), best.model.labels
-    return {
+    data: dict[str, Any] = {
         "status": best.status,
         "value": best.value,
         "dual_value": best.dual_value,
@@ -78,21 +77,12 @@ def _data(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
         "actions": frame["action"].to_list(),
         "solver": best.solver,
         "seconds": best.seconds,
-        **_constraints(best),
     }
-
-
-def _constraints(best: Benchmark | KnapsackBenchmark) -> dict[str, Any]:
-    """What constraints cost and lack, and which are in conflict; nothing if there are none."""
-    if not isinstance(best, Benchmark) or not best.multipliers:
-        return {}
-    data: dict[str, Any] = {"multipliers": best.multipliers, "violations": best.violations}
-    if best.conflict is not None:
-        conflict = best.conflict
-        data["conflict"] = {
-            "constraints": list(conflict.names), "short_by": conflict.short_by, "each_alone": conflict.each_alone
-        }  # fmt: skip
-        data |= dict.fromkeys(("value", "dual_value", "gap"))  # there is none, and JSON has no NaN
+    if isinstance(best, Benchmark) and best.multipliers:
+        data |= {"multipliers": best.multipliers, "violations": best.violations}
+        if (found := best.conflict) is not None:
+            conflict = {"constraints": list(found.names), "short_by": found.short_by, "each_alone": found.each_alone}
+            data |= {"conflict": conflict, "value": None, "dual_value": None, "gap": None}  # JSON has no NaN
     return data
 
 
@@ -104,42 +94,36 @@ def _print(best: Benchmark | KnapsackBenchmark) -> None:
         return
     console.print(f"optimum  {best.value:.9g}   from above {best.dual_value:.9g}, gap {best.gap:.1e}")
     console.print(f"solver   {best.solver}, {best.seconds:.2f} s; flow residual {best.residual:.1e}\n")
-    table = _table(("outcome", "left"), ("average", "right"), ("worth of a little more", "right"))
+    table = make_table(("outcome", "left"), ("average", "right"), ("worth of a little more", "right"))
     for k, (average, theta) in enumerate(zip(best.outcomes, best.theta, strict=True)):
         table.add_row(escape(best.model.labels.outcome(k)), f"{average:.6f}", f"{-theta:.6g}")
     console.print(table)
     if isinstance(best, Benchmark) and best.multipliers:
         console.print()
-        table = _table(("constraint", "left"), ("worth of easing it a little", "right"), ("violated by", "right"))
+        table = make_table(("constraint", "left"), ("worth of easing it a little", "right"), ("violated by", "right"))
         for name, multiplier in best.multipliers.items():
             table.add_row(escape(name), f"{multiplier:.6g}", f"{best.violations[name]:.1e}")
         console.print(table)
     frame = best.frame().sort("occupancy", descending=True, maintain_order=True)
     visited = frame.filter(frame["occupancy"] > _NEVER)
     console.print(f"\nDone most often{f', {_LISTED} of {len(visited)} pairs' if len(visited) > _LISTED else ''}:\n")
-    table = _table(("state", "left"), ("action", "left"), ("share of time", "right"), ("probability", "right"))
-    for state, action, share, probability in visited.select(
-        "state", "action", "occupancy", "probability"
-    ).head(_LISTED).iter_rows():  # fmt: skip
+    table = make_table(("state", "left"), ("action", "left"), ("share of time", "right"), ("probability", "right"))
+    listed = visited.select("state", "action", "occupancy", "probability").head(_LISTED)
+    for state, action, share, probability in listed.iter_rows():
         table.add_row(escape(str(state)), escape(str(action)), f"{share:.6f}", f"{probability:.4f}")
     console.print(table)
 
 
 def _print_conflict(best: Benchmark, conflict: Conflict, console: Console) -> None:
     console.print(f"proven   {conflict}\n", markup=False, soft_wrap=True)
-    table = _table(("constraint", "left"), ("must give, if it alone does", "right"), ("weight in the proof", "right"))
+    table = make_table(
+        ("constraint", "left"), ("must give, if it alone does", "right"), ("weight in the proof", "right")
+    )
     for name, weight in conflict.multipliers.items():
         table.add_row(escape(name), f"{conflict.each_alone[name]:.6g}", f"{weight:.6g}")
     console.print(table)
     console.print("\nThe averages that come closest to meeting all constraints:\n")
-    table = _table(("outcome", "left"), ("average", "right"))
+    table = make_table(("outcome", "left"), ("average", "right"))
     for k, average in enumerate(best.outcomes):
         table.add_row(escape(best.model.labels.outcome(k)), f"{average:.6f}")
     console.print(table)
-
-
-def _table(*columns: tuple[str, Literal["left", "right"]]) -> Table:
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name, side in columns:
-        table.add_column(name, justify=side)
-    return table

@@ -1,13 +1,7 @@
 """Reports of studies: one self-contained page, and its tables and figures as files.
 
-`write_report`, `write_tables` and `write_figures` take the `Results` of a study, whole or in part, or its folder. All
-three are made from the same `Section` objects; a section of your own is a function of the `Results` that returns one.
-
-| folder | what |
-|---|---|
-| `numbers` | what is computed from results: means over seeds, comparisons, slopes, bounds |
-| `charts` | charts from numbers, in a theme |
-| `pages` | sections from numbers and charts; the page, the tables and the figures from sections |
+`numbers` computes means, comparisons, slopes and bounds; `charts` draws them in a theme; `pages` makes `Section`
+objects of both, and from these the page, the tables and the figures.
 """
 
 from equipoise.reports.charts.theme import Theme

@@ -1,14 +1,11 @@
 """A study, worked out: every problem made, every agent tried on it, every run with its id.
 
-A run's id is a hash of what determines its results: the world (its arrays, however it was described), the reward, the
-agent with all its defaults, the number of steps, the checkpoints, the seed, the version of this package, and the source
-of every part that is not of this package. Names are no part of it. So more seeds, another agent or a new name leave
-what is done alone, and after an edit of a user-written agent its runs are done again, from their beginning.
+A run's id is a hash of all that determines its results: the arrays of the model, the reward, the agent with all its
+defaults, the steps, the checkpoints, the seed, the version of this package, and the source of every user-written part.
+Names are not part of it, so more seeds, another agent or a new name leave finished runs alone.
 
-The explicit bound on an agent's regret, which a report draws next to what was measured, is `theory.bounds.regret` at
-every checkpoint. It needs the diameter of the world, which takes long to compute for a large one: above `MOST_STATES`
-states the bound is known to exist, and that is all. A model keeps its diameter, so it is computed once per problem at
-most, and only if some agent there has a bound.
+The explicit bound on an agent's regret is `theory.bounds.regret` at every checkpoint. It needs the diameter of the
+model, which is not computed above `MOST_STATES` states.
 """
 
 from __future__ import annotations
@@ -37,7 +34,6 @@ from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, ParameterError, StudyError
-from equipoise.models.laws.laws import Laws
 from equipoise.models.model import Model
 from equipoise.models.world import stream
 from equipoise.rewards.base import Reward
@@ -51,7 +47,6 @@ from equipoise.theory.facts import Facts, Setting
 _FORMAT: Final = 1
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class PlannedProblem:
     """A problem, made."""
@@ -65,7 +60,6 @@ class PlannedProblem:
     id: str  # of model and reward: what the optimum depends on
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class PlannedAgent:
     """An agent, ready to be made for one problem with any seed."""
@@ -80,7 +74,6 @@ class PlannedAgent:
     certainty: float | None  # the probability with which its certificates hold, if it has some
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class RunTask:
     """One run: all that a worker needs, wherever it is."""
@@ -103,7 +96,6 @@ class RunTask:
         return make_agent(self.table, self.model, reward, self.steps, self.seed, self.agent)
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class OptimumTask:
     """One offline program."""
@@ -119,14 +111,14 @@ class OptimumTask:
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a study asks for.
+    """The problems, agents and runs of a study, made.
 
     Attributes
     ----------
     study : Study
         What was planned.
     problems : tuple of PlannedProblem
-        Each with its world and reward, made.
+        Each with its model and reward.
     agents : dict
         (problem, agent) by name to the agent, ready to be made.
     optima : tuple of OptimumTask
@@ -152,27 +144,22 @@ class Plan:
 
 
 def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -> Plan:
-    """Make every part of a study once, so that whatever is wrong with it is said before anything runs.
+    """Make every part of a study once, so that a `StudyError` reports what is wrong with it before anything runs.
 
     Parameters
     ----------
     study : Study
         What is wanted.
     origin : Path, optional
-        The file that it was read from: errors name it, and the paths of worlds in files start from its folder.
+        The file that it was read from: errors name it, and the paths of models in files start from its folder.
     ready : bool
         Whether it is to be run: policies by name and explicit bounds are then found, and each agent of this package
-        takes a step in each world, which compiles its kernels. Results can be read without.
+        takes a step in each model, which compiles its kernels. To read results this is not needed.
 
     Returns
     -------
     Plan
         Every run, with its id.
-
-    Raises
-    ------
-    StudyError
-        When a part cannot be made, or an agent does not fit a problem; it says where it stands.
 
     Examples
     --------
@@ -202,8 +189,16 @@ def make_plan(study: Study, origin: Path | None = None, *, ready: bool = True) -
         study=study,
         problems=tuple(problems),
         agents=agents,
-        optima=tuple(_optimum(planned) for planned in optima.values()),
-        runs=tuple(_runs(study, tuple(problems), agents)),
+        optima=tuple(
+            OptimumTask(one.id, one.name, one.model, part_spec(one.reward, ""), one.sources) for one in optima.values()
+        ),
+        runs=tuple(  # seed by seed, so that a study that is stopped early has something of everything
+            _run(study, problem, agent, seed)
+            for seed in study.seeds
+            for problem in problems
+            for (name, _), agent in agents.items()
+            if name == problem.name
+        ),
     )
 
 
@@ -226,11 +221,6 @@ def model_hash(model: Model) -> str:
     return _hash_of(*model.pack())
 
 
-def _laws_hash(laws: Laws) -> str:
-    """A hash of what an agent is told of mechanics; what laws and values are called is no part of it."""
-    return _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.pack_arrays())
-
-
 def _hash_of(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
@@ -247,16 +237,9 @@ def _problem(problem: Problem, where: str, folder: Path | None) -> PlannedProble
         raise StudyError(f"{where}.world: {error}") from error
     reward = make_reward(problem.reward, model, f"{where}.reward")
     model_id, determines = model_hash(model), _spec(reward)
-    sources = _sources(determines)
-    return PlannedProblem(
-        name=problem.title(),
-        model=model,
-        reward=reward,
-        world=None if isinstance(problem.world, Model) else problem.world,
-        model_id=model_id,
-        sources=sources,
-        id=_digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": determines}, sources),
-    )
+    sources, world = _sources(determines), None if isinstance(problem.world, Model) else problem.world
+    identity = _digest({"format": _FORMAT, "version": VERSION, "world": model_id, "reward": determines}, sources)
+    return PlannedProblem(problem.title(), model, reward, world, model_id, sources, identity)
 
 
 def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, ready: bool) -> PlannedAgent:
@@ -281,8 +264,8 @@ def _agent(agent: AgentSpec, problem: PlannedProblem, study: Study, where: str, 
         determines["policy"] = dict(policy)
     if "seed" not in description:
         determines.pop("seed", None)
-    if made.space.laws is not None:
-        determines[TOLD] = _laws_hash(made.space.laws)
+    if (laws := made.space.laws) is not None:  # what laws and values are called is no part of it
+        determines[TOLD] = _hash_of({"learnt": laws.arrays.learnt, "hidden": laws.hidden}, laws.pack_arrays())
     if _says_seed(description):  # the agent's own seed is fixed: it does not follow that of the run
         determines["seeded"] = True
     own = _spec(made.reward) == _spec(problem.reward)
@@ -310,9 +293,8 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
         return None
     scale, exponent, _ = tolerance_rule(agent.tolerance)
-    if scale > 1.0 or scale * steps**exponent > steps**-0.5:
-        return None
-    if isinstance(agent.threshold, Power):  # the exponents of the theorems are those of a bounded threshold
+    loose = scale > 1.0 or scale * steps**exponent > steps**-0.5
+    if loose or isinstance(agent.threshold, Power):  # the theorems are for a bounded threshold
         return None
     anytime = isinstance(reward, Entropy) and reward.mu is None
     return -1.0 / 3.0 if anytime else rate(agent.oracle)
@@ -325,43 +307,14 @@ def _certainty(agent: Agent) -> float | None:
     return 1.0 - agent.delta if agent.confidence.learning else 1.0
 
 
-def _runs(
-    study: Study, problems: Sequence[PlannedProblem], agents: Mapping[tuple[str, str], PlannedAgent]
-) -> Iterator[RunTask]:
-    """All runs, seed by seed, so that a study that is stopped early has something of everything."""
-    marks = study.marks()
-    for seed in study.seeds:
-        for problem in problems:
-            for (name, _), agent in agents.items():
-                if name == problem.name:
-                    yield _run(study, problem, agent, seed, marks)
-
-
-def _optimum(problem: PlannedProblem) -> OptimumTask:
-    reward = part_spec(problem.reward, "")
-    return OptimumTask(problem.id, problem.name, problem.model, reward, problem.sources)
-
-
-def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, marks: tuple[int, ...]) -> RunTask:
-    reward, sources = part_spec(problem.reward, ""), problem.sources | agent.sources
-    determines = {
-        "format": _FORMAT,
-        "version": VERSION,
-        "world": problem.model_id,
-        "reward": _spec(problem.reward),
-        "agent": agent.spec,
-        "steps": study.steps,
-        "marks": marks,
-        "seed": seed,
-    }
+def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int) -> RunTask:
+    reward, sources, marks = part_spec(problem.reward, ""), problem.sources | agent.sources, study.marks()
+    determines = {"format": _FORMAT, "version": VERSION, "world": problem.model_id, "reward": _spec(problem.reward)}
+    determines |= {"agent": agent.spec, "steps": study.steps, "marks": marks, "seed": seed}
     world = {"model": problem.model_id} if problem.world is None else problem.world
-    specification = {
-        "study": study.name,
-        "steps": study.steps,
-        "seed": seed,
-        "problem": {"name": problem.name, "world": world, "reward": reward},
-        "agent": {"name": agent.name, **agent.table},
-    }
+    specification: dict[str, Any] = {"study": study.name, "steps": study.steps, "seed": seed}
+    specification["problem"] = {"name": problem.name, "world": world, "reward": reward}
+    specification["agent"] = {"name": agent.name, **agent.table}
     return RunTask(
         id=_digest(determines, sources),
         problem=problem.name,
@@ -378,16 +331,12 @@ def _run(study: Study, problem: PlannedProblem, agent: PlannedAgent, seed: int, 
 
 
 def _spec(component: Component) -> dict[str, Any]:
-    """The spec of a component, with a model as its hash."""
-    return to_spec(component, _write_hash)
+    def write(value: Any, where: str) -> dict[str, str] | None:  # a model by its hash
+        if value is not None and not isinstance(value, Model):
+            raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
+        return None if value is None else {"model": model_hash(value)}
 
-
-def _write_hash(value: Any, where: str) -> dict[str, str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Model):
-        raise StudyError(f"{where}: got {value!r}; a number, a text, a list of them, or a component is needed")
-    return {"model": model_hash(value)}
+    return to_spec(component, write)
 
 
 def _digest(determines: Mapping[str, Any], sources: Mapping[str, str]) -> str:
@@ -415,20 +364,10 @@ def find_guarantee(agent: Agent, model: Model, marks: Sequence[int]) -> Guarante
     if model.n_states > MOST_STATES:
         return Guarantee(smallest.probability, setting.scale, (), None, limit)
     facts = Facts.of(model)
-    return Guarantee(
-        probability=smallest.probability,
-        largest=setting.scale,
-        bounds=tuple((t, regret(facts, setting, t).value) for t in marks),
-        telling=_telling(facts, setting, limit),
-        limit=limit,
-    )
-
-
-def _telling(facts: Facts, setting: Setting, limit: int) -> int | None:
-    """The first T at which the bound is below L ||1_K||, by bisection; None if there is none up to the limit."""
 
     def tells(steps: int) -> bool:
         return regret(facts, setting, steps).value < setting.scale
 
-    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)
-    return first if first <= limit else None
+    bounds = tuple((t, regret(facts, setting, t).value) for t in marks)
+    first = 1 + bisect_left(range(1, limit + 1), True, key=tells)  # the first T at which the bound is below L ||1_K||
+    return Guarantee(smallest.probability, setting.scale, bounds, first if first <= limit else None, limit)

@@ -1,13 +1,11 @@
 """Where the work is done: processes of this machine, or a Dask cluster; both are executors of `concurrent.futures`.
 
-A process that dies breaks the whole pool of the standard library, so a `LocalPool` can be opened anew. A Dask scheduler
+A process that dies breaks the whole pool of the standard library, so a `LocalPool` can be reopened. A Dask scheduler
 gives the work of a dead worker to another by itself.
 
-Several programs may work in one folder: each run is claimed by one of them. A claim is a lock on one byte of the file
-``.claims``, at an offset made from the run's id (POSIX record locks, as `fcntl.lockf` gives them). The system frees it
-when the process ends, however that comes about, so nothing has to be cleaned up after `kill -9`. On a system without
-such locks every claim succeeds: work may then be done twice, and no harm comes of that, because results are written
-whole and are the same.
+Several programs may work in one folder: each run is claimed by one of them, with a POSIX record lock on one byte of the
+file ``.claims``, at an offset made from the run's id. The system frees it when the process ends. Without such locks
+every claim succeeds: work may then be done twice, with the same results.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 from equipoise._checks import check_int
 from equipoise._runtime.threads import core_count, hold_interrupts
@@ -58,7 +56,6 @@ class Pool(abc.ABC):
         """Let the workers go; with `now`, without waiting for what they are doing."""
 
 
-@final
 class LocalPool(Pool):
     """Processes of this machine; None: one a core."""
 
@@ -87,9 +84,8 @@ class LocalPool(Pool):
     def close(self, now: bool) -> None:
         """Wait for the processes, or ask them to save what they are doing and to leave."""
         if now:
-            children = list(
-                (getattr(self.executor, "_processes", None) or {}).values()
-            )  # the processes of this pool only
+            processes = getattr(self.executor, "_processes", None) or {}
+            children = list(processes.values())  # of this pool only
             for child in children:
                 child.terminate()
             deadline = time.monotonic() + _SAVE_SECONDS
@@ -101,7 +97,6 @@ class LocalPool(Pool):
         self.executor.shutdown(wait=True, cancel_futures=True)
 
 
-@final
 class ClusterPool(Pool):
     """A Dask scheduler's workers, which must have this version of the package installed."""
 
@@ -119,15 +114,14 @@ class ClusterPool(Pool):
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
             versions = set(self._client.run(importlib.metadata.version, "equipoise").values())
+            wrong = f"the workers have Equipoise {', '.join(sorted(versions))}; here it is {VERSION}"
         except TimeoutError:
-            self._client.close()
-            raise StudyError(f"cluster: the scheduler at {address!r} has no workers; start some") from None
+            versions, wrong = set(), f"the scheduler at {address!r} has no workers; start some"
         except Exception as error:
-            self._client.close()
-            raise StudyError(f"cluster: a worker has no Equipoise ({type(error).__name__}: {error})") from None
+            versions, wrong = set(), f"a worker has no Equipoise ({type(error).__name__}: {error})"
         if versions != {VERSION}:
             self._client.close()
-            raise StudyError(f"cluster: the workers have Equipoise {', '.join(sorted(versions))}; here it is {VERSION}")
+            raise StudyError(f"cluster: {wrong}")
         self.executor = self._client.get_executor(pure=False)
 
     def capacity(self) -> int:
@@ -155,7 +149,6 @@ _fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
 _DIGITS: Final = 15  # of the id in base 16: 60 bits of offset
 
 
-@final
 class Claims:
     """The claims of this process on the runs of a folder; a context."""
 
@@ -172,10 +165,8 @@ class Claims:
             return True
         try:
             _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB, 1, _offset(identity))
-        except (BlockingIOError, PermissionError):
-            return False
-        except OSError:  # a file system without locks
-            return True
+        except OSError as error:  # any other is that of a file system without locks
+            return not isinstance(error, BlockingIOError | PermissionError)
         return True
 
     def drop(self, identity: str) -> None:

@@ -1,7 +1,9 @@
-"""Read the results of a study: `load_results` and `load_laws` for a table, `open_results` for all that a report needs.
+"""Read the results of a study by the manifest in its folder, and export them for other programs.
 
-The manifest in the folder says which runs there should be; files of other runs (of an agent since changed, say) are
-left alone. A file that is damaged is not read, and named.
+Files of other runs are ignored, damaged ones reported. In a flat table the list in the column `outcomes` is spread over
+columns named by the labels of the outcomes, else ``outcome_0``, ``outcome_1`` and so on; a label that names another
+column has ``outcome_`` before it. Violations become ``violation of`` and the constraint's name. Outcomes that a problem
+does not have are null. CSV escapes formulas (`_files.escape_formulas`).
 """
 
 from __future__ import annotations
@@ -11,17 +13,28 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from equipoise.errors import FileError
-from equipoise.studies.export import flat_frame
 from equipoise.studies.record import LAWS, VIOLATIONS, Record
-from equipoise.studies.results import LAW_NUMBERS, Failure, Optimum, Results, make_law_frame
+from equipoise.studies.results import LAW_NUMBERS, Failure, Optimum, Results, make_law_frame, make_result_frame
 from equipoise.studies.store import Folder
 
 if TYPE_CHECKING:
     import polars
 
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from equipoise._files import atomically, escape_formulas
+from equipoise.errors import ParameterError, StudyError
+from equipoise.studies.results import ProblemRecord
+
+if TYPE_CHECKING:
+    import polars
+
+
 def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polars.DataFrame:
-    """The results of a study as one tidy table: a row a run and checkpoint.
+    """Load the results of a study as one tidy table: one row per run and checkpoint.
 
     Columns: problem, agent, seed, run, t, outcomes, value, optimum, regret, certified, episodes, gradient, visits,
     both, restart, sweeps, steps, seconds, and violations if a problem has constraints; see `equipoise.studies.results`.
@@ -31,31 +44,20 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
     folder : str or PathLike
         What was given to ``equipoise run --out``. Damaged and missing results are left out, with a warning.
     flat : bool
-        Whether each outcome has a column of its own, in the place of the list in `outcomes`: named by its label if the
-        problem has labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see
-        `equipoise.studies.export`.
+        Whether each outcome has its own column instead of the list in `outcomes`: named by its label if the problem has
+        labels, else ``outcome_0`` and so on. Such a table can be written as CSV; see `equipoise.studies.reader`.
 
     Returns
     -------
     polars.DataFrame
         The columns that are listed above.
 
-    See Also
-    --------
-    equipoise.studies.open_results : All that a report needs.
-    equipoise.studies.export_results : The same table as a file.
-
     Examples
     --------
     >>> import tempfile
     >>> from equipoise.studies import AgentSpec, Problem, Study, run_study
-    >>> study = Study(
-    ...     name="tiny",
-    ...     steps=100,
-    ...     seeds=2,
-    ...     problems=[Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})],
-    ...     agents=[AgentSpec(kind="RoundRobin")],
-    ... )
+    >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
+    >>> study = Study(name="tiny", steps=100, seeds=2, problems=[star], agents=[AgentSpec(kind="RoundRobin")])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     progress = run_study(study, folder, jobs=1)
     ...     frame = load_results(folder)
@@ -70,10 +72,10 @@ def load_results(folder: str | os.PathLike[str], *, flat: bool = False) -> polar
 
 
 def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
-    """What agents that were told mechanics have learnt of the laws, beside the truth: a row a run and value of a law.
+    """Load what agents with known dynamics have learnt of the unknown distributions: one row per run and value.
 
-    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.results`. A
-    study without mechanics, or in which all agents are told the table alone, gives a table without rows.
+    Columns: problem, agent, seed, law, value, visits, estimate, low, high, truth; see `equipoise.studies.results`.
+    Without such agents the table has no rows.
 
     Parameters
     ----------
@@ -106,7 +108,6 @@ def load_laws(folder: str | os.PathLike[str]) -> polars.DataFrame:
 
 
 def _open_with_warnings(folder: str | os.PathLike[str]) -> Results:
-    """Open the results, with a warning of all that is not there."""
     results = open_results(folder)
     for reason in results.damaged:
         warnings.warn(f"not read: {reason}", RuntimeWarning, stacklevel=3)
@@ -127,12 +128,7 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     Returns
     -------
     Results
-        What is there so far, of runs that are done.
-
-    Raises
-    ------
-    FileError
-        When the folder holds no study.
+        Of the runs that are done; a `FileError` if the folder holds no study.
 
     Examples
     --------
@@ -167,9 +163,8 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
             record = place.read_result(run)
             failure = place.read_failure(run) if record is None else None
             if record is not None and record.sizes() != sizes[title]:
-                raise FileError(
-                    f"{place.result(run)}: its outcomes or violations are not those of the problem {title!r}"
-                )
+                wrong = f"its outcomes or violations are not those of the problem {title!r}"
+                raise FileError(f"{place.result(run)}: {wrong}")
         except FileError as error:
             damaged.append(str(error))
             continue
@@ -211,9 +206,8 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
     def add_run(record: Record) -> polars.DataFrame:
         about = record.about
         optimum = polars.lit(best(about["problem"]), polars.Float64)
-        constant: dict[str, Any] = {"problem": about["problem"], "agent": about["agent"]}
         return record.table.select(
-            *(polars.lit(value, polars.String).alias(name) for name, value in constant.items()),
+            *(polars.lit(about[name], polars.String).alias(name) for name in ("problem", "agent")),
             polars.lit(about["seed"], polars.Int64).alias("seed"),
             polars.lit(about["id"], polars.String).alias("run"),
             "t",
@@ -230,11 +224,10 @@ def _frame(records: list[Record], optima: dict[str, Optimum | None]) -> polars.D
 
     if records:
         return polars.concat([add_run(record) for record in records], how="diagonal")
-    return _no_rows()
+    return make_result_frame()
 
 
 def _laws(records: list[Record]) -> polars.DataFrame:
-    """What all runs have learnt of laws, in the order of the runs."""
     rows: list[tuple[Any, ...]] = []
     for record in records:
         about = record.about
@@ -246,13 +239,109 @@ def _laws(records: list[Record]) -> polars.DataFrame:
     return make_law_frame(rows)
 
 
-def _no_rows() -> polars.DataFrame:
-    """The table of a study of which nothing has been run."""
+_NESTED: Final = "outcomes"
+
+
+def flat_frame(results: Results) -> polars.DataFrame:
+    """The table of a study without lists in it: one column an outcome, in the place of `outcomes`."""
     import polars
 
-    text, whole, number = polars.String, polars.Int64, polars.Float64
-    schema = {"problem": text, "agent": text, "seed": whole, "run": text, "t": whole}
-    schema |= {"outcomes": polars.List(number), "value": number, "optimum": number, "regret": number}  # type: ignore[dict-item]
-    schema |= {"certified": number}
-    counts = ("episodes", "gradient", "visits", "both", "restart", "sweeps", "steps")
-    return polars.DataFrame(schema=schema | dict.fromkeys(counts, whole) | {"seconds": number})
+    frame = results.frame.with_row_index("_row")
+    others = [name for name in results.frame.columns if name not in (_NESTED, VIOLATIONS)]
+    parts, names, violated = [], dict[str, None](), dict[str, None]()
+    for record in results.problems:
+        columns = outcome_columns(record, others)
+        rows = frame.filter(polars.col("problem").cast(polars.String) == record.name)
+        spread = (polars.col(_NESTED).list.get(k).alias(name) for k, name in enumerate(columns))
+        lacking = [f"violation of {name}" for name in record.constraints] if VIOLATIONS in frame.columns else []
+        lacks = (polars.col(VIOLATIONS).list.get(j).alias(name) for j, name in enumerate(lacking))
+        parts.append(rows.with_columns(*spread, *lacks).drop(_NESTED, VIOLATIONS, strict=False))
+        names |= dict.fromkeys(columns)
+        violated |= dict.fromkeys(lacking)
+    if not parts:
+        return results.frame.drop(_NESTED, VIOLATIONS, strict=False)
+    place = results.frame.columns.index(_NESTED)
+    whole = polars.concat(parts, how="diagonal").sort("_row")
+    return whole.select(*others[:place], *names, *others[place:], *violated)
+
+
+def outcome_columns(record: ProblemRecord, others: Sequence[str]) -> list[str]:
+    """The names of the columns of a problem's outcomes."""
+    names: list[str] = []
+    for k in range(record.n_outcomes):
+        name = f"outcome_{k}" if record.outcome_labels is None else record.outcome_labels[k]
+        name = f"outcome_{name}" if name in others else name
+        names.append(f"outcome_{k}" if name in names else name)
+    return names
+
+
+ENDINGS: Final[dict[str, Callable[[Any, BinaryIO], None]]] = {
+    ".csv": lambda frame, handle: escape_formulas(frame).write_csv(handle),
+    ".parquet": lambda frame, handle: frame.write_parquet(handle),
+    ".jsonl": lambda frame, handle: frame.write_ndjson(handle),
+}
+
+
+def export_results(results: Results, path: str | os.PathLike[str]) -> Path:
+    """Write the flat table of a study to a file, atomically.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study, complete or not: what `open_results` returns.
+    path : str or PathLike
+        Its ending decides the format: .csv, .parquet or .jsonl (one JSON object per line).
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars
+    >>> from equipoise.studies.results import ProblemRecord
+    >>> problem = ProblemRecord("p", "bandit()", "Linear()", 1, 2, 2, None, outcome_labels=["fill", "waste"])
+    >>> frame = polars.DataFrame({"problem": ["p"], "agent": ["A"], "t": [10], "outcomes": [[0.5, 0.25]]})
+    >>> results = Results("tiny", problems=(problem,), frame=frame)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines = export_results(results, Path(folder) / "tiny.csv").read_text(encoding="utf-8").splitlines()
+    >>> lines
+    ['problem,agent,t,fill,waste', 'p,A,10,0.5,0.25']
+    """
+    target = Path(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"{target}: its ending is {target.suffix!r}; one of {', '.join(ENDINGS)} is needed")
+    frame = flat_frame(results)
+    with atomically(target) as handle:
+        ENDINGS[target.suffix.lower()](frame, handle)
+    return target
+
+
+def to_pandas(frame: polars.DataFrame) -> Any:
+    """Convert a table of results to a pandas.DataFrame; unlike polars' own `to_pandas` it does not need pyarrow.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        From `load_results`, flat or not; null becomes NaN.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the same columns.
+
+    Examples
+    --------
+    Where pandas is installed:
+
+    >>> import polars
+    >>> to_pandas(polars.DataFrame({"t": [10, 100]}))["t"].tolist()  # doctest: +SKIP
+    [10, 100]
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise StudyError("pandas is not installed; `pip install pandas` installs it") from None
+    return pandas.DataFrame({column.name: column.to_numpy() for column in frame.iter_columns()})

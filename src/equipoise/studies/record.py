@@ -1,13 +1,10 @@
-"""The result of one run as a Parquet file: a typed table with one row a checkpoint, and what it is within its metadata.
+"""The result of one run as a Parquet file: a typed table with one row per checkpoint, described in its metadata.
 
 The metadata holds under ``equipoise`` a JSON text: id, specification in TOML, versions, seed, steps, seconds, how often
-it was resumed.
+it was resumed. An episode counts as begun by time t if it started by then, and as ended if the next one did.
 
 All files of a study's folder, Parquet and JSON, have a seal: under ``equipoise-seal`` the SHA-256 of the file's own
-bytes, with zeros in its place. It is checked before anything else is, since a reader of Parquet may end the process
-over a damaged file. A file whose seal is not right is never read.
-
-An episode counts as begun by time t if it started by then, and as ended if the next one did.
+bytes, with zeros in its place. It is checked first, since a reader of Parquet may end the process over a damaged file.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import numba
 import numpy as np
@@ -34,16 +31,12 @@ if TYPE_CHECKING:
     import polars
 
 ENDED: Final = ("gradient", "visits", "both", "restart")
-LAWS: Final = "laws"
-"""Under which name a result file holds what was learnt of laws."""
-VIOLATIONS: Final = "violations"
-"""The column of what each constraint lacks, in the results of a problem that has some."""
+LAWS: Final = "laws"  # under which name a result file holds what was learnt of laws
+VIOLATIONS: Final = "violations"  # the column of what each constraint lacks, in the results of a problem that has some
 _FORMAT: Final = 1
 _KEY: Final = "equipoise"
-SEAL: Final = "equipoise-seal"
-"""The name of the seal in the metadata of Parquet, and in JSON."""
-OPEN_SEAL: Final = "0" * 64
-"""What a seal is while it is computed."""
+SEAL: Final = "equipoise-seal"  # the name of the seal in the metadata of Parquet, and in JSON
+OPEN_SEAL: Final = "0" * 64  # what a seal is while it is computed
 _SEALED: Final = re.compile(SEAL.encode() + rb"[^0-9a-f]{1,8}?([0-9a-f]{64})")
 
 
@@ -87,7 +80,6 @@ class _About:
             raise ValueError("it does not say which version wrote it")
 
 
-@final
 @dataclass(frozen=True, eq=False)
 class Record:
     """What a result file says: its table, and what it is."""

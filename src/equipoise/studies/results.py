@@ -1,39 +1,34 @@
 """What a folder holds when a study has run: one tidy table, the optima, and all that is not as it should be.
 
-The table has one row a run and checkpoint:
+The table has one row per run and checkpoint:
 
 | column | type | meaning |
 |---|---|---|
 | problem, agent | str | their names in the study |
-| seed | int | of the world |
+| seed | int | of the environment |
 | run | str | the run's id |
 | t | int | steps taken |
 | outcomes | list of float | the average outcome vector of the first t steps |
 | value | float | g of it, for the problem's reward; without the penalty, if that has constraints |
 | optimum, regret | float | opt(P_M), and optimum - value; null when the offline program has no certified answer |
-| certified | float | what is lost at most, proven from the run alone (`Certificate`); null if nothing is proven |
+| certified | float | upper bound on the regret, proven from the run alone (`Certificate`); null if nothing is proven |
 | episodes | int | begun so far |
 | gradient, visits, both, restart | int | ended so far, by what ended them |
 | sweeps | int | of the planner so far |
 | steps, seconds | int, float | of the whole run, compilation apart |
-| violations | list of float | what each constraint of the problem lacks; only if some problem of the study has some |
+| violations | list of float | of each constraint of the problem; only if some problem of the study has some |
 
-What agents have learnt of the laws of a system whose mechanics are known is in a second table, with one row for each
-run and value of a law:
+A second table has what agents with known dynamics have learnt, with one row per run and value of a distribution:
 
 | column | type | meaning |
 |---|---|---|
 | problem, agent | str | their names in the study |
-| seed | int | of the world |
+| seed | int | of the environment |
 | law, value | str | of the mechanics, as they are written |
 | visits | int | how often the law was seen by the end of the run |
 | estimate | float | the share of these in which it had the value; null if it was never seen |
 | low, high | float | the region of the agent at the end: equal where it is a point, such as a law that was drawn |
-| truth | float | the probability in the world; null for a conditional law that never comes into play there |
-
-A run is certified within x at the first checkpoint at which its certified regret is at most x. What is achieved may
-fall again afterwards, as luck turns, and the certified regret rise above x: `steps_until_certified` also has the
-checkpoint from which on it never did. Both are known to the next checkpoint only.
+| truth | float | the true probability; null for a conditional law that never comes into play |
 """
 
 from __future__ import annotations
@@ -49,10 +44,8 @@ from equipoise.errors import ParameterError
 if TYPE_CHECKING:
     import polars
 
-LAW_NUMBERS: Final = ("estimate", "low", "high", "truth")
-"""The columns of numbers in the table of laws."""
-WITHIN: Final = 0.01
-"""The regret that is to be certified, where a study does not say."""
+LAW_NUMBERS: Final = ("estimate", "low", "high", "truth")  # the columns of numbers in the table of laws
+WITHIN: Final = 0.01  # the regret that is to be certified, where a study does not say
 
 
 INFEASIBLE: Final = "infeasible"
@@ -68,17 +61,21 @@ def make_law_frame(rows: Iterable[tuple[Any, ...]] = ()) -> polars.DataFrame:
     """Make the table of laws from its rows."""
     import polars
 
-    text, whole, number = polars.String, polars.Int64, polars.Float64
-    schema: dict[str, Any] = {
-        "problem": text,
-        "agent": text,
-        "seed": whole,
-        "law": text,
-        "value": text,
-        "visits": whole,
-    }
-    schema |= dict.fromkeys(LAW_NUMBERS, number)
+    schema: dict[str, Any] = dict.fromkeys(("problem", "agent", "seed", "law", "value", "visits"), polars.String)
+    schema |= dict.fromkeys(("seed", "visits"), polars.Int64) | dict.fromkeys(LAW_NUMBERS, polars.Float64)
     return polars.DataFrame(list(rows), schema=schema, orient="row")
+
+
+def make_result_frame() -> polars.DataFrame:
+    """Make the table of a study of which nothing has been run."""
+    import polars
+
+    text, number = polars.String, polars.Float64
+    names = "problem agent seed run t outcomes value optimum regret certified episodes gradient visits both restart"
+    schema: dict[str, Any] = dict.fromkeys([*names.split(), "sweeps", "steps", "seconds"], polars.Int64)
+    schema |= {"problem": text, "agent": text, "run": text, "outcomes": polars.List(number)}
+    schema |= dict.fromkeys(("value", "optimum", "regret", "certified", "seconds"), number)
+    return polars.DataFrame(schema=schema)
 
 
 @dataclass(frozen=True)
@@ -159,12 +156,12 @@ class Results:
 
     Attributes
     ----------
-    name, toml : str
+    name, toml, description : str
         Of the study, and its full specification as TOML.
     problems, agents : tuples of records
         In the order of the study.
     frame : polars.DataFrame
-        See the module; sorted by problem, agent (in the order of the study), seed and t.
+        See `equipoise.studies.results`; sorted by problem, agent (in the order of the study), seed and t.
     rates : dict
         (problem, agent) to the exponent of the theorem's bound on its regret (-1/2 or -1/3), if a theorem covers it.
     failures : tuple of Failure
@@ -175,8 +172,6 @@ class Results:
         Files that were not read, each with the reason.
     versions : tuple of str
         Of Equipoise, that made these results.
-    description : str
-        Of the study.
     planned : frozenset
         The pairs (problem, agent) that meet in the study.
     guarantees : dict
@@ -184,29 +179,27 @@ class Results:
     certified_within : float
         The regret that is to be certified: agents are compared by the time from which on it is.
     laws : polars.DataFrame
-        What agents that were told mechanics have learnt of the laws, beside the truth: see `equipoise.studies.results`.
+        The table of learnt distributions: see `equipoise.studies.results`.
 
     Examples
     --------
     >>> import polars
     >>> frame = polars.DataFrame({"problem": ["star"], "agent": ["A"], "seed": [0], "t": [100], "regret": [0.1]})
-    >>> problem = ProblemRecord("star", "star()", "BottomSum(kappa=1)", 7, 15, 3, optimum=None)
-    >>> results = Results(name="tiny", toml="", problems=(problem,), agents=(AgentRecord("A", "RoundRobin()"),),
-    ...                   frame=frame, rates={}, failures=(), missing=1, damaged=(), versions=("0.1",))
+    >>> results = Results("tiny", agents=(AgentRecord("A", "RoundRobin()"),), frame=frame, missing=1)
     >>> results.frame["regret"].to_list(), results.missing
     ([0.1], 1)
     """
 
     name: str
-    toml: str
-    problems: tuple[ProblemRecord, ...]
-    agents: tuple[AgentRecord, ...]
-    frame: polars.DataFrame
-    rates: dict[tuple[str, str], float]
-    failures: tuple[Failure, ...]
-    missing: int
-    damaged: tuple[str, ...]
-    versions: tuple[str, ...]
+    toml: str = ""
+    problems: tuple[ProblemRecord, ...] = ()
+    agents: tuple[AgentRecord, ...] = ()
+    frame: polars.DataFrame = field(default_factory=make_result_frame)
+    rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    missing: int = 0
+    damaged: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
     description: str = ""
     planned: frozenset[tuple[str, str]] = frozenset()
     guarantees: dict[tuple[str, str], Guarantee] = field(default_factory=dict)
@@ -215,21 +208,23 @@ class Results:
 
 
 def steps_until_certified(frame: polars.DataFrame, within: float) -> polars.DataFrame:
-    """For each run the steps until it was certified that no more than so much is lost.
+    """Find for each run the number of steps until its regret was certified to be small.
+
+    One row per run, in the order of the frame: problem, agent, seed, run; `proves`, whether it has a certificate at
+    all; `first`, the first checkpoint at which the certified regret is at most `within`; and `since`, the one from
+    which on it stays so (it may rise again after `first`). Both are null if there is none.
 
     Parameters
     ----------
     frame : polars.DataFrame
         From `load_results`.
     within : float
-        How much, above 0.
+        The regret to be certified, above 0.
 
     Returns
     -------
     polars.DataFrame
-        One row a run, in the order of the frame: problem, agent, seed, run; `proves`, whether it has a certificate at
-        all; `first`, the first checkpoint at which what is certified is at most `within`; and `since`, the one from
-        which on it always is. Both are null if there is none.
+        One row per run: the columns that are listed above.
 
     Examples
     --------

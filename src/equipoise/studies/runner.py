@@ -1,11 +1,9 @@
 """Run a study: what is not done yet goes to the workers, and what comes back is kept.
 
-    for every task without a good result:   claim it, submit it, keep its answer
-
-Tasks that another program has claimed are looked at again until they are done there, or given up. A run that fails is
-recorded, and the others go on. When a worker dies, what was running is done again; a run during which workers died
-three times is a failed one, and the third time it runs alone, so that no other is blamed. A run that takes longer than
-the study allows is a failed one too: all workers are ended, and the other runs continue from where they were saved.
+Tasks that another program has claimed are checked again until they are done there, or given up. A run that fails is
+recorded, and the others continue. When a worker dies, its runs are repeated; a run during which workers died three
+times has failed, and the third time it runs alone. When a run exceeds the study's time limit, all workers are ended: it
+has failed, and the other runs continue from where they were saved.
 """
 
 from __future__ import annotations
@@ -24,10 +22,10 @@ from equipoise._checks import check_float, check_int
 from equipoise.errors import EquipoiseError, FileError, ParameterError, StudyError
 from equipoise.studies.plan import OptimumTask, Plan, RunTask, make_plan
 from equipoise.studies.pools import MOST_JOBS, Claims, ClusterPool, LocalPool, Pool
-from equipoise.studies.results import Failure
+from equipoise.studies.results import Failure, Optimum
 from equipoise.studies.spec import Study
 from equipoise.studies.store import Folder
-from equipoise.studies.worker import Failed, Finished, Solved, perform
+from equipoise.studies.worker import Failed, perform
 
 Task = RunTask | OptimumTask
 
@@ -41,7 +39,7 @@ EVERY: Final = 10.0
 @final
 @dataclass(eq=False)
 class Progress:
-    """How far a study is; what a display shows.
+    """The progress of a study, for a display.
 
     Attributes
     ----------
@@ -53,11 +51,9 @@ class Progress:
         Runs that were done already, and that were done since.
     failures : list of Failure
         Runs that ended in an error.
-    unsolved : list of str
-        Problems without a certified optimum, each with the reason.
-    repeated : list of str
-        What is done again, each with the reason: files that could not be read, and the runs of user-written modules
-        whose source has changed.
+    unsolved, repeated : list of str
+        With the reasons: problems without a certified optimum; and what is done again, such as files that could not be
+        read, and the runs of user-written modules whose source has changed.
     running : dict
         The runs under way, by their ids.
     solving, elsewhere : int
@@ -122,6 +118,9 @@ def run_study(
 ) -> Progress:
     """Run all of a study that has not been run yet.
 
+    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
+    If a `StudyError` reports that something is wrong with the study, nothing has been run.
+
     Parameters
     ----------
     study : Study
@@ -129,13 +128,13 @@ def run_study(
     out : str or PathLike
         The folder for the results; made if need be. What is in it of this study is not run again.
     jobs : int, optional
-        Processes; None: one a core.
+        Processes; None: one per core.
     cluster : str, optional
         The address of a Dask scheduler, instead of processes of this machine.
     every : float
-        Seconds after which a run in progress is saved, and saved again.
+        Seconds between two saves of a run in progress.
     origin : Path, optional
-        The file that the study was read from: errors name it, and the paths of worlds start from its folder.
+        The file that the study was read from: errors name it, and the paths of models start from its folder.
     show : function, optional
         Called a few times a second with the progress.
 
@@ -144,23 +143,8 @@ def run_study(
     Progress
         With the failures, if there were any.
 
-    Raises
-    ------
-    StudyError
-        When something is wrong with the study; nothing has then been run.
-    FileError
-        When results cannot be written; those that were are whole.
-
-    See Also
-    --------
-    equipoise.studies.make_plan : What it would run.
-    equipoise.load_results : The results as a table.
-    equipoise.reports.write_report : The results as a page.
-
     Examples
     --------
-    Each run is done in a process of its own, so a script that calls this guards it by ``if __name__ == "__main__":``.
-
     >>> import tempfile
     >>> from equipoise.studies import AgentSpec, Problem, Study, open_results
     >>> star = Problem(world="star", reward={"kind": "BottomSum", "kappa": 1})
@@ -186,7 +170,7 @@ def run_study(
     if tasks:
         pool: Pool = LocalPool(jobs) if cluster is None else ClusterPool(cluster)
         with Claims(place.root) as claims:
-            _Runner(progress, claims, pool, every, show or _silent).run(tasks)
+            _Runner(progress, claims, pool, every, show or (lambda _: None)).run(tasks)
     for task in plan.optima:
         optimum = place.read_optimum(task.id)
         if optimum is not None and optimum.status != "optimal":
@@ -200,14 +184,12 @@ def _remaining(progress: Progress) -> deque[Task]:
     planned: list[Task] = [*progress.plan.optima, *progress.plan.runs]
     for task in {task.id: task for task in planned}.values():
         try:
-            done = _is_done(progress.folder, task)
+            if _is_done(progress.folder, task):
+                progress.before += isinstance(task, RunTask)
+                continue
         except FileError as error:
             progress.repeated.append(str(error))
-            done = False
-        if not done:
-            tasks.append(task)
-        elif isinstance(task, RunTask):
-            progress.before += 1
+        tasks.append(task)
     return tasks
 
 
@@ -217,20 +199,11 @@ def _is_done(folder: Folder, task: Task) -> bool:
     return read(task.id) is not None
 
 
-def _silent(_progress: Progress) -> None:
-    return
-
-
-@final
 class _Runner:
     """The loop over tasks, and the state that it keeps."""
 
     def __init__(self, progress: Progress, claims: Claims, pool: Pool, every: float, show: Show) -> None:
-        self._progress = progress
-        self._claims = claims
-        self._pool = pool
-        self._every = every
-        self._show = show
+        self._progress, self._claims, self._pool, self._every, self._show = progress, claims, pool, every, show
         self._futures: dict[concurrent.futures.Future[Any], Task] = {}
         self._crashes: dict[str, int] = {}
         self._begun: dict[str, float] = {}  # when tasks were first seen to be under way
@@ -312,7 +285,6 @@ class _Runner:
             self._pool.reopen()
 
     def _end_overdue(self, tasks: deque[Task]) -> None:
-        """End what takes longer than the study allows, and queue again what its workers had to be ended for."""
         limit, now = self._progress.plan.study.time_limit, time.monotonic()
         if limit is None or all(now - self._begun.get(task.id, now) <= limit for task in self._futures.values()):
             return
@@ -328,14 +300,14 @@ class _Runner:
                 tasks.appendleft(task)
             self._claims.drop(task.id)
 
-    def _keep(self, task: Task, answer: Finished | Solved | Failed) -> None:
+    def _keep(self, task: Task, answer: bytes | Optimum | Failed) -> None:
         progress = self._progress
         match answer:
-            case Finished():
-                progress.folder.write_result(task.id, answer.content)
+            case bytes():
+                progress.folder.write_result(task.id, answer)
                 progress.done += 1
-            case Solved():
-                progress.folder.write_optimum(task.id, answer.optimum)
+            case Optimum():
+                progress.folder.write_optimum(task.id, answer)
             case Failed() if isinstance(task, RunTask):
                 failure = Failure(task.problem, task.agent, task.seed, answer.error)
                 progress.failures.append(failure)

@@ -3,7 +3,7 @@
     name = "quick"
     steps = 100_000
     seeds = 10                      # 0 to 9; or a list
-    checkpoints = 10                # a decade; or a list of times
+    checkpoints = 10                # per decade; or a list of times
     certified_within = 0.05         # the regret to be certified; 0.01 if left out
     time_limit = 3600               # seconds after which a run is ended; none if left out
 
@@ -13,23 +13,17 @@
     reward = { kind = "Quadratic", target = [0.3, 0.3, 0.4] }
 
     [[agents]]
-    name = "TOC-UCRL2"
-    kind = "TocUCRL2"
-
-    [[agents]]
     name = "Q = infinity"
     kind = "TocUCRL2"
     threshold = inf
 
-The plan is the product of the two lists (see `plan`); an agent with ``problems = ["star"]`` meets these alone. The
-words are those of `vocabulary`. In Python the same study is built from objects: a `Model` or a table for a world, a
-`Reward` or a table for a reward, an `Oracle` or a table for an oracle. `Study.toml` writes it.
+The plan is the product of the two lists; an agent with ``problems = ["star"]`` meets these alone. The names are those
+of `vocabulary`. In Python the same study is built from objects or tables, and `Study.toml` writes it.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -41,7 +35,7 @@ import numpy as np
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from equipoise._checks import check_count, check_float, show_value, suggest
+from equipoise._checks import check_count, show_value, suggest
 from equipoise.errors import ParameterError, StudyError
 from equipoise.models.model import Model
 from equipoise.simulation import log_spaced
@@ -57,10 +51,7 @@ _DEEPEST: Final = 40  # levels of tables within tables
 
 
 def _count(low: int, high: int) -> BeforeValidator:
-    def check(x: Any) -> int:
-        return _whole(x, low, high)
-
-    return BeforeValidator(check)
+    return BeforeValidator(lambda x: _whole(x, low, high))
 
 
 def _whole(x: Any, low: int, high: int) -> int:
@@ -103,15 +94,10 @@ def _amount(x: Any) -> float:
 
 
 def _seconds(x: Any) -> float | None:
-    if x is None:
-        return None
     try:
-        number = check_float(x, "", error=StudyError)
-    except StudyError:
-        number = 0.0
-    if not 0.0 < number < math.inf:
-        raise ValueError("a number of seconds above 0 is needed")
-    return number
+        return None if x is None else _amount(x)
+    except ValueError:
+        raise ValueError("a number of seconds above 0 is needed") from None
 
 
 def _name(x: Any) -> str:
@@ -309,13 +295,10 @@ class Study(_Part):
         """
         seeds: Any = len(self.seeds) if self.seeds == tuple(range(len(self.seeds))) else list(self.seeds)
         marks = list(self.checkpoints) if isinstance(self.checkpoints, tuple) else self.checkpoints
-        head = {"name": self.name, "description": self.description, "steps": self.steps}
-        data: dict[str, Any] = {key: value for key, value in head.items() if value}
-        data |= {"seeds": seeds, "checkpoints": marks}
-        if self.certified_within != WITHIN:
-            data["certified_within"] = self.certified_within
-        if self.time_limit is not None:
-            data["time_limit"] = self.time_limit
+        within = None if self.certified_within == WITHIN else self.certified_within
+        head = {"name": self.name, "description": self.description or None, "steps": self.steps, "seeds": seeds}
+        head |= {"checkpoints": marks, "certified_within": within, "time_limit": self.time_limit}
+        data: dict[str, Any] = {key: value for key, value in head.items() if value is not None}
         data["problems"] = [
             {"name": problem.title(), "world": self._world(index, worlds or {}), "reward": problem.reward}
             for index, problem in enumerate(self.problems)
@@ -327,16 +310,17 @@ class Study(_Part):
         return tomli_w.dumps(data)
 
     def _world(self, index: int, files: Mapping[int, str]) -> Any:
-        world = self.problems[index].world
         if index in files:
             return {"file": files[index]}
-        if isinstance(world, Model):
+        if isinstance(self.problems[index].world, Model):
             raise StudyError(f"problems[{index}].world: a Model; save it, and give its file here")
-        return world
+        return self.problems[index].world
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
     """Read a study from a TOML file.
+
+    A `StudyError` has one line for each mistake: file, field, value, and what would be accepted.
 
     Parameters
     ----------
@@ -346,16 +330,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     Returns
     -------
     Study
-        Checked as far as a file can be without making its parts.
-
-    Raises
-    ------
-    StudyError
-        With one line for each thing that is wrong: file, field, value, and what would be accepted.
-
-    See Also
-    --------
-    equipoise.studies.Study : The same from objects.
+        Checked as far as possible without making its parts.
 
     Examples
     --------
@@ -398,12 +373,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise StudyError(f"{where}: it is no TOML: {error}") from None
     level: list[Any] = [data]
     for _ in range(_DEEPEST):
-        level = [
-            part
-            for value in level
-            if isinstance(value, dict | list)
-            for part in (value.values() if isinstance(value, dict) else value)
-        ]
+        inner = (list(x.values()) if isinstance(x, dict) else x for x in level if isinstance(x, dict | list))
+        level = list(itertools.chain.from_iterable(inner))
         if any(isinstance(value, int) and not -(2**63) <= value < 2**63 for value in level):
             raise StudyError(f"{where}: it has a whole number of more than 64 bits, which TOML does not allow")
     if level:
@@ -415,20 +386,10 @@ def override(
     study: Study, steps: int | None = None, seeds: int | None = None, time_limit: float | None = None
 ) -> Study:
     """The same study with other steps, seeds or time limit; checkpoints beyond the last step are left out."""
-    marks = study.checkpoints
-    if steps is not None and isinstance(marks, tuple):
-        marks = tuple(mark for mark in marks if mark < steps) or (steps,)
-    return Study(
-        name=study.name,
-        description=study.description,
-        steps=study.steps if steps is None else steps,
-        seeds=study.seeds if seeds is None else tuple(range(seeds)),
-        checkpoints=marks,
-        certified_within=study.certified_within,
-        time_limit=study.time_limit if time_limit is None else time_limit,
-        problems=study.problems,
-        agents=study.agents,
-    )
+    changes: dict[str, Any] = {"steps": steps, "seeds": seeds, "time_limit": time_limit}
+    if steps is not None and isinstance(study.checkpoints, tuple):
+        changes["checkpoints"] = tuple(mark for mark in study.checkpoints if mark < steps) or (steps,)
+    return Study(**dict(study) | {name: value for name, value in changes.items() if value is not None})
 
 
 def _lines(error: ValidationError) -> list[str]:
@@ -439,7 +400,6 @@ def _lines(error: ValidationError) -> list[str]:
 
 
 def _line(mistake: Mapping[str, Any]) -> str:
-    """What one mistake is: field, value, and what would be accepted."""
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).removeprefix(".")
     message = str(mistake["msg"]).removeprefix("Value error, ")
     if not place:

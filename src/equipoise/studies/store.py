@@ -1,19 +1,15 @@
 """The folder of a study.
 
     study.toml           the study as it was last run, with paths within this folder
-    plan.json            its problems, agents and runs, with their ids
-    worlds/ID.npz        worlds that were given as objects or files
+    plan.json            its problems, agents and runs, with their ids: the manifest by which results are read
+    worlds/ID.npz        models that were given as objects or files
     optima/ID.json       the offline optimum of each problem
     runs/ID.parquet      the result of each run
     failed/ID.json       the error of each run that failed
     partial/ID.*         how far a run is: that it has begun, and of a long one its agent, its records, a sign of life
     .claims              see `pools`
 
-Everything is written whole or not at all, and nothing is ever changed but by writing it again.
-
-The manifest ``plan.json`` says what the folder should hold: problems, agents and runs, with their ids. Results are read
-by it, not by making the plan again: so they can be read without the worlds, and whatever has become of the files that
-the study was made of.
+Every file is written whole or not at all, and never changed in place.
 """
 
 from __future__ import annotations
@@ -24,19 +20,20 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, TypeVar
 
 from equipoise._files import write_bytes
 from equipoise._version import VERSION
 from equipoise.errors import FileError, StudyError
 from equipoise.models.model import Model
 from equipoise.rewards.constrained import Constrained
-from equipoise.studies.plan import Plan, PlannedProblem, model_hash
+from equipoise.studies.plan import Plan, PlannedAgent, PlannedProblem, model_hash
 from equipoise.studies.record import OPEN_SEAL, SEAL, Record, check_seal, decode_result, seal, validate
 from equipoise.studies.results import WITHIN, AgentRecord, Failure, Guarantee, Optimum, ProblemRecord
+from equipoise.studies.spec import AgentSpec
 from equipoise.studies.vocabulary import part_spec, write_call
 
 _STUDY, _PLAN = "study.toml", "plan.json"
@@ -45,12 +42,10 @@ _STALE_SECONDS: Final = 3600.0  # seconds after which a half-written file is tak
 _OWN_PART: Final = re.compile(
     r"\.(study\.toml|plan\.json|[0-9a-f]{24}\.(parquet|json|records|agent-[01])|[0-9a-f]{32}\.npz)\.[0-9a-f]{12}\.part"
     r"|\.[0-9a-f]{24}\.beat\.part"
-)
-"""The names of half-written files of this package: other files that end alike are left alone."""
+)  # the names of half-written files of this package: other files that end alike are left alone
 _ID: Final = re.compile("[0-9a-f]{24}")
 
 
-@final
 @dataclass(frozen=True)
 class Manifest:
     """The plan of a folder, as plain data."""
@@ -91,75 +86,53 @@ class Manifest:
 
     def bounds(self) -> dict[tuple[str, str], Guarantee]:
         """The explicit bounds, by problem and agent."""
-        return {
-            (str(entry.get("problem")), str(entry.get("agent"))): validate(Guarantee, entry)
-            for entry in self.guarantees
-        }
+        return {(str(x.get("problem")), str(x.get("agent"))): validate(Guarantee, x) for x in self.guarantees}
 
 
 def make_manifest(plan: Plan) -> Manifest:
     """Make the manifest of a plan."""
+    made = plan.agents.items()
+    bounds = ((problem, name, agent.guarantee) for (problem, name), agent in made)
     return Manifest(
         name=plan.study.name,
         description=plan.study.description,
         version=VERSION,
-        problems=[
-            {
-                "name": problem.name,
-                "world": write_call(problem.world or {"kind": "Model"}),
-                "reward": write_call(part_spec(problem.reward, "reward")),
-                "n_states": problem.model.n_states,
-                "n_pairs": problem.model.n_pairs,
-                "n_outcomes": problem.model.n_outcomes,
-                "optimum": problem.id,
-                "outcome_labels": problem.model.labels.outcomes,
-                **_constraints(problem),
-            }
-            for problem in plan.problems
-        ],
-        agents=[
-            AgentRecord(
-                name=agent.title(),
-                made=write_call(agent.table()),
-                caveat=_caveat(plan, agent.title()),
-                certainty=_certainty(plan, agent.title()),
-            )
-            for agent in plan.study.agents
-        ],
-        pairs=[(problem, name, agent.rate) for (problem, name), agent in plan.agents.items()],
+        problems=[_about(problem) for problem in plan.problems],
+        agents=[_agent_record(x, [agent for (_, name), agent in made if name == x.title()]) for x in plan.study.agents],
+        pairs=[(problem, name, agent.rate) for (problem, name), agent in made],
         runs=[(run.id, run.problem, run.agent, run.seed) for run in plan.runs],
-        guarantees=[
-            {"problem": problem, "agent": name, **asdict(agent.guarantee)}
-            for (problem, name), agent in plan.agents.items()
-            if agent.guarantee is not None
-        ],
+        guarantees=[{"problem": x, "agent": y, **asdict(bound)} for x, y, bound in bounds if bound is not None],
         certified_within=plan.study.certified_within,
         sources={module: one for run in plan.runs for module, one in run.sources.items()},
     )
 
 
-def _constraints(problem: PlannedProblem) -> dict[str, Any]:
-    """The names and the prices of the constraints of a problem; nothing if it has none."""
-    if not isinstance(problem.reward, Constrained):
-        return {}
-    return {"constraints": list(problem.reward.names), "prices": problem.reward.price.tolist()}
+def _about(problem: PlannedProblem) -> dict[str, Any]:
+    model, reward = problem.model, problem.reward
+    constraints = {}
+    if isinstance(reward, Constrained):
+        constraints = {"constraints": list(reward.names), "prices": reward.price.tolist()}
+    return constraints | {
+        "name": problem.name,
+        "world": write_call(problem.world or {"kind": "Model"}),
+        "reward": write_call(part_spec(reward, "reward")),
+        "optimum": problem.id,
+        "outcome_labels": model.labels.outcomes,
+        **{name: getattr(model, name) for name in ("n_states", "n_pairs", "n_outcomes")},
+    }
 
 
-def _caveat(plan: Plan, name: str) -> str:
-    """That of an agent, on whichever problem it has one."""
-    return next((agent.caveat for agent in plan.agents.values() if agent.name == name and agent.caveat), "")
-
-
-def _certainty(plan: Plan, name: str) -> float | None:
-    """That of an agent, on whichever problem it has certificates."""
-    found = (agent.certainty for agent in plan.agents.values() if agent.name == name)
-    return next((certainty for certainty in found if certainty is not None), None)
+def _agent_record(agent: AgentSpec, made: list[PlannedAgent]) -> AgentRecord:
+    """An agent with the caveat and the certainty that it has on any problem."""
+    caveat = next((one.caveat for one in made if one.caveat), "")
+    certainty = next((one.certainty for one in made if one.certainty is not None), None)
+    return AgentRecord(agent.title(), write_call(agent.table()), caveat, certainty)
 
 
 _T = TypeVar("_T", Failure, Optimum, Manifest)
+_D = TypeVar("_D")
 
 
-@final
 class Folder:
     """Where a study keeps its results."""
 
@@ -178,34 +151,38 @@ class Folder:
         """The file of a run's result."""
         return self.root / "runs" / f"{run}.parquet"
 
-    # -- writing --------------------------------------------------------------------------------------
-
     def prepare(self, plan: Plan) -> list[str]:
         """Make the folder ready for a study; an error if it holds another study."""
         damaged, new = [], make_manifest(plan)
         try:
-            old = self.read_manifest() if self._has(_PLAN) else new
+            there = os.path.exists(self.root / _PLAN)  # noqa: PTH110 - which is False where it may not look
+            old = self.read_manifest() if there else new
         except FileError as error:
             damaged.append(str(error))
             old = new
         if old.name != new.name:
-            raise StudyError(
-                f"{self.root}: it holds the study {old.name!r}, this is {new.name!r}; choose another folder"
-            )
+            said = f"it holds the study {old.name!r}, this is {new.name!r}; choose another folder"
+            raise StudyError(f"{self.root}: {said}")
         changed = [module for module, source in new.sources.items() if old.sources.get(module, source) != source]
         for part in (self.root, *(self.root / name for name in _PARTS)):
             try:
                 part.mkdir(parents=True, exist_ok=True)
             except (OSError, ValueError) as error:
                 raise FileError(f"{part}: cannot be made ({getattr(error, 'strerror', None) or error})") from error
-            self._forget_stale(part)
+            for path in part.glob(".*.part"):  # what was being written when a program was killed
+                with contextlib.suppress(OSError):
+                    if _OWN_PART.fullmatch(path.name) and time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                        self._remove(path)
         files: dict[int, str] = {}
         for index, problem in enumerate(plan.problems):
             if problem.world is None or "file" in problem.world:
                 files[index] = f"worlds/{problem.model_id}.npz"
                 damaged += self._keep_world(problem, self.root / files[index])
-        self._keep(self.root / _STUDY, plan.study.toml(files).encode())
-        self._keep(self.root / _PLAN, seal_json(asdict(new)))
+        for name, content in ((_STUDY, plan.study.toml(files).encode()), (_PLAN, seal_json(asdict(new)))):
+            with contextlib.suppress(OSError):  # a folder that is complete need not be writeable
+                if (self.root / name).read_bytes() == content:
+                    continue
+            write_bytes(self.root / name, content)
         return damaged + [f"the source of {module} has changed: all runs with parts of it" for module in changed]
 
     def write_result(self, run: str, content: bytes) -> None:
@@ -224,8 +201,6 @@ class Folder:
         write_bytes(self._optimum(problem), seal_json(asdict(optimum)))
         self.forget_beginning(problem)
 
-    # -- reading --------------------------------------------------------------------------------------
-
     def read_manifest(self) -> Manifest:
         """The manifest of the study in this folder; a `FileError` if there is no study, or if its plan is damaged."""
         contents = _read(self.root / _PLAN, Manifest)
@@ -242,17 +217,9 @@ class Folder:
 
     def read_result(self, run: str) -> Record | None:
         """The result of a run, None if there is none; a `FileError` if it is damaged or of another run."""
-        path = self.result(run)
-        try:
-            record = decode_result(path.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except FileError as error:
-            raise FileError(f"{path}: {error}") from None
-        if record.about.get("id") != run:
-            raise FileError(f"{path}: it holds the run {record.about.get('id')}")
+        record = _decode(self.result(run), decode_result)
+        if record is not None and record.about.get("id") != run:
+            raise FileError(f"{self.result(run)}: it holds the run {record.about.get('id')}")
         return record
 
     def read_failure(self, run: str) -> Failure | None:
@@ -282,21 +249,8 @@ class Folder:
             return {}
         return beat if isinstance(beat, dict) else {}
 
-    # -- inside ---------------------------------------------------------------------------------------
-
     def _optimum(self, problem: str) -> Path:
         return self.root / "optima" / f"{problem}.json"
-
-    def _has(self, name: str) -> bool:
-        return os.path.exists(self.root / name)  # noqa: PTH110 - which is False where it may not look
-
-    @staticmethod
-    def _keep(path: Path, content: bytes) -> None:
-        """Write a file unless it is as it should be: a folder that is complete need not be writeable."""
-        with contextlib.suppress(OSError):
-            if path.read_bytes() == content:
-                return
-        write_bytes(path, content)
 
     @staticmethod
     def _keep_world(problem: PlannedProblem, path: Path) -> list[str]:
@@ -317,16 +271,6 @@ class Folder:
         with contextlib.suppress(OSError):
             path.unlink()
 
-    @classmethod
-    def _forget_stale(cls, folder: Path) -> None:
-        """Remove what was being written when a program was killed."""
-        for path in folder.glob(".*.part"):
-            with contextlib.suppress(OSError):
-                if not _OWN_PART.fullmatch(path.name):
-                    continue  # somebody else's
-                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
-                    cls._remove(path)
-
 
 def seal_json(content: Mapping[str, Any]) -> bytes:
     """Return the bytes of a JSON file with a seal."""
@@ -335,10 +279,18 @@ def seal_json(content: Mapping[str, Any]) -> bytes:
 
 def _read(path: Path, kind: type[_T]) -> _T | None:
     """What `seal_json` made, None if there is no such file; a `FileError` if it is damaged."""
-    try:
-        content = path.read_bytes()
+
+    def decode(content: bytes) -> _T:
         check_seal(content)
         return validate(kind, json.loads(content)["content"])
+
+    return _decode(path, decode)
+
+
+def _decode(path: Path, decode: Callable[[bytes], _D]) -> _D | None:
+    """What is made of a file, None if there is none; a `FileError` names the file."""
+    try:
+        return decode(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -4,26 +4,22 @@ A component is written as its name, or as a table of its name and parameters:
 
     world = "star"
     world = { kind = "star", branches = 3, diameter = 4 }
+    world = { mechanics = "inventory", capacity = 20, laws = { demand = [0.5, 0.3, 0.2, 0.0] } }
     oracle = { kind = "my_package.oracles:Mine", rate = 0.5 }
 
-The names are those of the package (`agents.vocabulary`) and the parameters those of the function or class of that name.
-A world may be a system whose mechanics are known, with other laws than its usual ones if that is wanted:
+The names are those of `agents.vocabulary`, the parameters those of the function or class of that name. Agents are told
+the mechanics of a system, unless they say ``told = "table"``. The module of a user-written part must have been allowed
+(`equipoise.allow`, or ``--with``). What a problem or a run decides may be left out, and is filled in:
 
-    world = { mechanics = "inventory", capacity = 20, laws = { demand = [0.5, 0.3, 0.2, 0.0] } }
-
-Agents are then told the mechanics, unless they say ``told = "table"``. A part written elsewhere is
-"package.module:Name"; its module must have been allowed (`equipoise.allow`, or ``--with`` on the command line). What a
-problem or a run decides may be left out, and is filled in (`Context`):
-
-    n_outcomes, n_states (of `Entropy`)   the number of outcomes of the world
+    n_outcomes, n_states (of `Entropy`)   the number of outcomes of the model
     outcomes (of `at_least`, `at_most`)   their labels
     horizon                               the steps of the study
-    model (of `Known`)                    the problem's world
+    model (of `Known`)                    the problem's model
     budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
     seed (of an agent or a confidence)    the run's
 
-The policy of a `StationaryAgent` is a list of numbers, a probability for each pair, or what an offline program says of
-the problem's world; without a reward of its own it is for the problem's:
+The policy of a `StationaryAgent` is a list with a probability for each pair, or what an offline program computes;
+without a reward of its own it is for the problem's:
 
     policy = { kind = "best_stationary", epsilon = 0.03 }              # mixing into the optimum, at that rate
     policy = { kind = "solve", reward = { kind = "Linear", weights = [1, 0] } }   # the best for another reward
@@ -32,7 +28,6 @@ the problem's world; without a reward of its own it is for the problem's:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,21 +47,9 @@ MECHANICS: Final = "mechanics"
 TABLE: Final = "table"
 
 
-@dataclass(frozen=True)
-class Context:
-    """What a problem and a run decide, by the names of the parameters that it fills in."""
-
-    model: Model | None = None
-    n_outcomes: int | None = None
-    n_states: int | None = None
-    outcomes: list[str] | None = None
-    horizon: int | None = None
-    budget: float | None = None
-    seed: int | None = None
-
-    def reader(self) -> SpecReader:
-        """How tables are read where this holds."""
-        return SpecReader(KINDS, StudyError, fill=lambda name: getattr(self, name, None))
+def _reader(filled: Mapping[str, Any]) -> SpecReader:
+    """How tables are read where a problem and a run decide these parameters."""
+    return SpecReader(KINDS, StudyError, fill=filled.get)
 
 
 def part_spec(component: Any, where: str) -> dict[str, Any]:
@@ -94,20 +77,14 @@ def make_world(component: Any, where: str, folder: Path | None = None) -> Model:
     elif MECHANICS in description:
         model = _from_mechanics(description, where)
     else:
-        _hint_other_kinds(description, where)
-        model = from_spec(description, Model, where, Context().reader())
+        kind = description.get("kind")
+        if isinstance(kind, str) and kind.endswith(".npz"):
+            raise StudyError(f'{where}.kind: {kind!r} is the name of a file; write {{ file = "{kind}" }}')
+        if isinstance(kind, str) and kind in systems() and kind not in worlds():
+            hint = f'write {{ {MECHANICS} = "{kind}" }}'
+            raise StudyError(f"{where}.kind: {kind!r} is a system whose mechanics are known; {hint}")
+        model = from_spec(description, Model, where, _reader({}))
     return model.visits() if visits else model
-
-
-def _hint_other_kinds(description: Mapping[str, Any], where: str) -> None:
-    """Refuse the name of a file, or of a system that is no table, with how it is written."""
-    kind = description.get("kind")
-    if isinstance(kind, str) and kind.endswith(".npz"):
-        raise StudyError(f'{where}.kind: {kind!r} is the name of a file; write {{ file = "{kind}" }}')
-    if isinstance(kind, str) and kind in systems() and kind not in worlds():
-        raise StudyError(
-            f'{where}.kind: {kind!r} is a system whose mechanics are known; write {{ {MECHANICS} = "{kind}" }}'
-        )
 
 
 def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
@@ -122,7 +99,7 @@ def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
             ' "package.module:Name" for one of your own'
         )
     named = {name: value for name, value in given.items() if name not in (MECHANICS, "laws")} | {"kind": kind}
-    system: Mechanics = from_spec(named, Mechanics, where, Context().reader())
+    system: Mechanics = from_spec(named, Mechanics, where, _reader({}))
     laws = description.get("laws", {})
     if not isinstance(laws, Mapping) or not all(isinstance(name, str) for name in laws):
         raise StudyError(f"{where}.laws: got {laws!r}; a table of noises is needed")
@@ -135,8 +112,8 @@ def _from_mechanics(description: Mapping[str, Any], where: str) -> Model:
 def make_reward(component: Any, world: Model | Space, where: str) -> Reward:
     """Make the reward of a problem in that world."""
     labels = (world.space if isinstance(world, Model) else world).outcome_names()
-    context = Context(n_outcomes=world.n_outcomes, n_states=world.n_outcomes, outcomes=labels)
-    reward: Reward = from_spec(component, Reward, where, context.reader())
+    filled = {"n_outcomes": world.n_outcomes, "n_states": world.n_outcomes, "outcomes": labels}
+    reward: Reward = from_spec(component, Reward, where, _reader(filled))
     if reward.n_outcomes != world.n_outcomes:
         raise StudyError(f"{where}: it takes {reward.n_outcomes} outcomes; the world has {world.n_outcomes}")
     return reward
@@ -147,7 +124,7 @@ def make_agent(
 ) -> Agent:
     """Make an agent for a world, a reward, a number of steps and a seed."""
     budget = reward.budget if isinstance(reward, Knapsack) else None
-    context = Context(model=model, horizon=steps, budget=budget, seed=seed, n_outcomes=model.n_outcomes)
+    filled = {"model": model, "horizon": steps, "budget": budget, "seed": seed, "n_outcomes": model.n_outcomes}
     if description.get("kind") == "KnapsackAgent" and budget is None:
         raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
     told = description.get(TOLD, MECHANICS)
@@ -155,7 +132,7 @@ def make_agent(
         raise StudyError(f"{where}.{TOLD}: got {told!r}; {MECHANICS!r} or {TABLE!r} is needed")
     injected = {"space": model.mechanics_space if told == MECHANICS else model.space, "reward": reward}
     own = {name: value for name, value in description.items() if name != TOLD}
-    agent: Agent = from_spec(own, Agent, where, context.reader(), injected)
+    agent: Agent = from_spec(own, Agent, where, _reader(filled), injected)
     if agent.horizon is not None and agent.horizon < steps:
         raise StudyError(f"{where}: it is made for {agent.horizon} steps; the runs have {steps}")
     return agent
@@ -180,9 +157,8 @@ def _refuse(value: Any, where: str) -> Any:
 def _from_file(description: Mapping[str, Any], where: str, folder: Path | None) -> Model:
     extra = sorted(set(description) - {"file"})
     if extra or not isinstance(description["file"], str):
-        raise StudyError(
-            f"{where}: a world from a file has the path of the file and nothing else, got {dict(description)!r}"
-        )
+        found = f"got {dict(description)!r}"
+        raise StudyError(f"{where}: a world from a file has the path of the file and nothing else, {found}")
     try:
         return Model.load((folder or Path()) / description["file"])
     except EquipoiseError as error:

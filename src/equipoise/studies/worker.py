@@ -1,10 +1,9 @@
 """What a worker does: one run, or one offline program. Nothing here knows what started it, or where.
 
-A run takes its steps a stretch at a time (`simulation.stretches`). Between two of them, if there is a folder for it, it
-leaves a sign of life twice a second, and every `every` seconds all that is needed to go on: its agent, in one of two
-files in turn, and then its records, which name that file with its checksum. The records are what counts: until they are
-there, whole, those before them and the agent that they name are untouched. So a run that is killed at any moment and
-started again ends with the same numbers as one that never stopped.
+A run takes its steps in stretches (`simulation.stretches`). Between two of them, if there is a folder for it, it leaves
+a sign of life twice a second, and every `every` seconds all that is needed to resume: its agent, in one of two files in
+turn, and then its records, which name that file with its checksum. Until the new records are complete, the old ones and
+their agent are untouched, so a run that is killed at any moment and resumed ends with the same numbers.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,23 +52,6 @@ _leave = threading.Event()  # set when this process must end soon
 _busy = threading.Event()  # set while a run is under way, which is then saved first
 
 
-@final
-@dataclass(frozen=True)
-class Finished:
-    """A run that is done: the bytes of its result file."""
-
-    content: bytes
-
-
-@final
-@dataclass(frozen=True)
-class Solved:
-    """An offline program that is solved."""
-
-    optimum: Optimum
-
-
-@final
 @dataclass(frozen=True)
 class Failed:
     """What went wrong, in a line and in full."""
@@ -79,7 +60,6 @@ class Failed:
     details: str
 
 
-@final
 @dataclass(eq=False)
 class _Progress:
     """A run under way."""
@@ -92,8 +72,8 @@ class _Progress:
     slot: int = 0
 
 
-def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> Finished | Solved | Failed:
-    """Do a task; whatever goes wrong in it is an answer too, even a call of `sys.exit`."""
+def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> bytes | Optimum | Failed:
+    """Do a task: return the bytes of a result file, an optimum, or what went wrong, even a call of `sys.exit`."""
     folder = None if partial is None or not Path(partial).is_dir() else Path(partial)
     try:
         if folder is not None:
@@ -102,10 +82,15 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
         if task.version != VERSION:
             raise StudyError(f"the worker has Equipoise {VERSION}; the program that sent the work has {task.version}")
         allow(*task.sources)
-        _require_sources(task.sources)
+        for module, planned in task.sources.items():
+            if _hash_of_loaded(module) != planned:
+                raise StudyError(
+                    f"the source of {module}, or of a module that it imports, is not what it was when the study was "
+                    "planned; start the study again, with the same modules on all machines"
+                )
         if isinstance(task, OptimumTask):
-            return Solved(_solve(task))
-        return Finished(_run(task, folder, every))
+            return _solve(task)
+        return _run(task, folder, every)
     # The run's failure is recorded, and the others go on. An interrupt is one too: workers do not get that of the user.
     except BaseException as error:
         reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
@@ -114,16 +99,6 @@ def perform(task: RunTask | OptimumTask, partial: str | None, every: float) -> F
 
 _hash_of_loaded: Final = functools.cache(hash_module)
 """The hash of a module when this process first used it: what was edited since is not what runs here."""
-
-
-def _require_sources(sources: Mapping[str, str]) -> None:
-    """Refuse to run other code than the plan's under the plan's id."""
-    for module, planned in sources.items():
-        if _hash_of_loaded(module) != planned:
-            raise StudyError(
-                f"the source of {module}, or of a module that it imports, is not what it was when the study was "
-                "planned; start the study again, with the same modules on all machines"
-            )
 
 
 def in_pool(jobs: int) -> None:
@@ -174,25 +149,18 @@ def _run(task: RunTask, folder: Path | None, every: float) -> bytes:
     reward = make_reward(task.reward, task.model, task.problem)
     progress = _resumed(task, folder) or _Progress(task.make_agent(reward), [], [])
     marks = np.array(task.marks, dtype=np.int64)
-    with _working():
+    _busy.set()  # a request to end the process then waits for the end of a stretch
+    try:
         _walk(task, progress, marks, reward, folder, every)
+    finally:
+        _busy.clear()
     outcomes = np.array(progress.rows).reshape(marks.size, reward.n_outcomes)
     values = np.array([reward.objective.value(w) for w in outcomes])
     agent, certified = progress.agent, np.array(progress.ceilings) - [reward.value(w) for w in outcomes]
     if agent.reward != reward:  # what it proves is about another optimum
         certified[:] = np.inf
-    about = {
-        "id": task.id,
-        "problem": task.problem,
-        "agent": task.agent,
-        "seed": task.seed,
-        "steps": task.steps,
-        "seconds": progress.seconds,
-        "resumed": progress.resumed,
-        "spec": task.spec,
-        "sources": task.sources,
-        **_laws(agent, task.model),
-    }
+    about = {name: getattr(task, name) for name in ("id", "problem", "agent", "seed", "steps", "spec", "sources")}
+    about |= {"seconds": progress.seconds, "resumed": progress.resumed, **_laws(agent, task.model)}
     violations = violations_at(reward, outcomes)
     return encode_result(tabulate_run(marks, outcomes, values, certified, agent.episode_record, violations), about)
 
@@ -211,7 +179,6 @@ def _laws(agent: Agent, model: Model) -> dict[str, Any]:
 def _walk(
     task: RunTask, progress: _Progress, marks: NDArray[np.int64], reward: Reward, folder: Path | None, every: float
 ) -> None:
-    """Take all steps, keeping records; saves and shows how far it is, if there is a folder for that."""
     agent = progress.agent
     already, begun = agent.t - 1, time.perf_counter()
     before, last_beat, last_save, pause = progress.seconds, begun, begun, every
@@ -236,28 +203,14 @@ def _walk(
                 os._exit(0)
 
 
-@contextlib.contextmanager
-def _working() -> Iterator[None]:
-    """Mark a run as under way: a request to end the process then waits for the end of a stretch."""
-    _busy.set()
-    try:
-        yield
-    finally:
-        _busy.clear()
-
-
 def _beat(task: RunTask, agent: Agent, reward: Reward, speed: float, folder: Path) -> None:
     content: dict[str, float] = {"t": agent.t - 1, "speed": speed, "value": reward.objective.value(agent.average)}
     if agent.reward == reward and math.isfinite(agent.best_possible):
         content["certified"] = agent.best_possible - reward.value(agent.average)
-    _write_beat(task.id, content, folder)
-
-
-def _write_beat(run: str, content: Mapping[str, float], folder: Path) -> None:
     with contextlib.suppress(OSError):  # the display loses a line at worst; the run must not fail for it
-        part = folder / f".{run}.beat.part"
+        part = folder / f".{task.id}.beat.part"
         part.write_text(json.dumps(content))
-        part.replace(folder / f"{run}.beat")
+        part.replace(folder / f"{task.id}.beat")
 
 
 def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
@@ -269,13 +222,8 @@ def _save(task: RunTask, progress: _Progress, folder: Path) -> None:
     }
     with contextlib.suppress(EquipoiseError, OSError):
         progress.agent.save(saved)
-        header = {
-            "id": task.id,
-            "agent": saved.name,
-            "sha256": _checksum(saved),
-            "seconds": progress.seconds,
-            "resumed": progress.resumed,
-        }
+        header: dict[str, Any] = {"id": task.id, "agent": saved.name, "sha256": _checksum(saved)}
+        header |= {"seconds": progress.seconds, "resumed": progress.resumed}
         write_npz(folder / f"{task.id}.records", rows, header, _KIND, _VERSION)
         progress.slot = 1 - progress.slot
 

@@ -1,4 +1,7 @@
-"""Contracts that components written elsewhere can be held to."""
+"""Contracts for user-written components.
+
+With pytest, one test per clause: ``@pytest.mark.parametrize("clause", AGENT_CLAUSES.values(), ids=AGENT_CLAUSES)``.
+"""
 
 from equipoise.testing.agent import AGENT_CLAUSES, check_agent
 from equipoise.testing.confidence import CLAUSES, check_confidence

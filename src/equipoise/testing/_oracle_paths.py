@@ -1,8 +1,7 @@
 """An oracle on a sequence of outcomes, without an agent: its compiled step, called one time after another.
 
-The outcomes come from a `Source`, a function of the time and of the present theta: some are random, some alternate,
-some are chosen against the oracle. Phases change as they do in an agent: theta and the memory begin anew, the average
-does not.
+The outcomes come from a `Source`, a function of the time and of the present theta. Phases change as in an agent: theta
+and the memory are reset, the average is not.
 """
 
 from __future__ import annotations

@@ -1,18 +1,6 @@
-"""What every agent must keep to, as clauses that can be run on one of your own.
+"""The contract of agents: results that can be repeated, in a second process, after a save, or stepped by hand.
 
-    from equipoise.testing import check_agent
-
-    model = eq.models.star()
-    check_agent(MyAgent(model.space, reward), model)
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", AGENT_CLAUSES.values(), ids=AGENT_CLAUSES)
-    def test_contract(clause):
-        clause(MyAgent(model.space, reward), model)
-
-An agent that breaks a clause gives results that cannot be repeated: another trajectory in a second process, after a
-save, or when it is stepped by hand. The agent given is left alone; new ones are made of its arguments.
+The agent given is left alone; new ones are made of its arguments.
 """
 
 from __future__ import annotations
@@ -30,9 +18,9 @@ from equipoise._spec import parameters
 from equipoise.agents.base import Agent
 from equipoise.errors import ContractError, EquipoiseError, FileError, ProtocolError
 from equipoise.models.model import Model
-from equipoise.rewards.base import Reward
 from equipoise.rewards.custom import Custom
 from equipoise.simulation import simulate
+from equipoise.testing._shared import name_clauses
 
 _STEPS: Final = 300
 _SEED: Final = 11
@@ -48,19 +36,14 @@ class _Step(NamedTuple):
 
 
 def check_agent(agent: Agent, model: Model) -> None:
-    """Hold an agent to its contract, clause by clause.
+    """Check that an agent keeps its contract; a `ContractError` names the clause and what went wrong.
 
     Parameters
     ----------
     agent : Agent
         The one to check, at any time; it is not changed.
     model : Model
-        A communicating world for it.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause and what went wrong.
+        A communicating model for it.
 
     Examples
     --------
@@ -163,7 +146,7 @@ def goes_on_after_a_file(agent: Agent, model: Model) -> None:
                     if type(agent).memory is Agent.memory:
                         return
                     raise ContractError(f"save: {error}") from error
-                loaded = type(agent).load(path, reward=_given_reward(agent))
+                loaded = type(agent).load(path, reward=agent.reward if isinstance(agent.reward, Custom) else None)
                 if action is not None:
                     outcomes, after = world.step(action)
                     loaded.observe(outcomes, after)
@@ -188,17 +171,9 @@ def is_independent_of_its_copies(agent: Agent, model: Model) -> None:
         raise ContractError("what a copy did has changed the original")
 
 
-AGENT_CLAUSES: Final[dict[str, Callable[[Agent, Model], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        keeps_the_protocol,
-        keeps_count,
-        repeats_itself,
-        goes_on_after_a_file,
-        is_independent_of_its_copies,
-    )
-}
+AGENT_CLAUSES: Final[dict[str, Callable[[Agent, Model], None]]] = name_clauses(
+    says_what_it_is, keeps_the_protocol, keeps_count, repeats_itself, goes_on_after_a_file, is_independent_of_its_copies
+)
 
 
 def _made_again(agent: Agent) -> Agent:
@@ -211,16 +186,11 @@ def _made_again(agent: Agent) -> Agent:
     return twin
 
 
-def _given_reward(agent: Agent) -> Reward | None:
-    return agent.reward if isinstance(agent.reward, Custom) else None
-
-
 def _steps(agent: Agent) -> int:
     return _STEPS if agent.horizon is None else min(_STEPS, agent.horizon)
 
 
 def _by_hand(agent: Agent, model: Model, steps: int) -> Iterator[_Step]:
-    """Step an agent from where it is."""
     world = model.world(_SEED, t=agent.t, state=agent.state)
     for _ in range(steps):
         state = world.state

@@ -1,18 +1,7 @@
-"""What every confidence must keep to, as clauses that can be run on one of your own.
+"""The contract of confidences: kernels check nothing, so errors found here would otherwise be crashes or wrong plans.
 
-    from equipoise.testing import check_confidence
-
-    check_confidence(MyConfidence())
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", CLAUSES.values(), ids=CLAUSES)
-    def test_contract(clause):
-        clause(MyConfidence())
-
-Kernels check nothing, so what a clause finds here would otherwise be a crash, a plan that never ends, or a regret that
-nobody can explain. The counts come from agents in small worlds chosen to be awkward: pairs never visited, successors
-seen once, one state, outcomes that are certain, outcomes that are known in advance, thousands of visits.
+The counts come from agents in small models chosen to be awkward: pairs never visited, successors seen once, one state,
+outcomes that are certain or known in advance, thousands of visits.
 """
 
 from __future__ import annotations
@@ -36,6 +25,7 @@ from equipoise.models.standard import garnet, riverswim
 from equipoise.planning.evi import extended_value_iteration
 from equipoise.rewards.separable import Linear
 from equipoise.simulation import simulate
+from equipoise.testing._shared import name_clauses
 from equipoise.theory.decomposition import coverage
 
 _DELTA: Final = 0.1
@@ -54,17 +44,12 @@ class _Case(NamedTuple):
 
 
 def check_confidence(confidence: Confidence) -> None:
-    """Hold a confidence to its contract, clause by clause.
+    """Check that a confidence keeps its contract; a `ContractError` names the clause, the model and the pair.
 
     Parameters
     ----------
     confidence : Confidence
-        The one to be held to the contract.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, the world and the pair.
+        The one to check.
 
     Examples
     --------
@@ -187,18 +172,15 @@ def holds_the_truth(confidence: Confidence) -> None:
             )
 
 
-CLAUSES: Final[dict[str, Callable[[Confidence], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        is_well_formed,
-        is_a_function_of_the_counts,
-        keeps_what_still_stands,
-        can_be_planned_with,
-        learns,
-        holds_the_truth,
-    )
-}
+CLAUSES: Final[dict[str, Callable[[Confidence], None]]] = name_clauses(
+    says_what_it_is,
+    is_well_formed,
+    is_a_function_of_the_counts,
+    keeps_what_still_stands,
+    can_be_planned_with,
+    learns,
+    holds_the_truth,
+)
 
 
 def _worlds() -> Iterator[tuple[str, Model]]:

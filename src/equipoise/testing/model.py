@@ -1,18 +1,6 @@
-"""What every world must keep to, as clauses that can be run on one of your own.
+"""The contract of models, beyond what a `Model` checks when it is made.
 
-    from equipoise.testing import check_model
-
-    check_model(my_world)           # a function that makes a Model, or a Model
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", MODEL_CLAUSES.values(), ids=MODEL_CLAUSES)
-    def test_contract(clause):
-        clause(my_world)
-
-A `Model` checks its own numbers when it is made. The clauses look at what it cannot see: whether the function makes the
-same world each time, whether learning in it makes sense at all, whether what is sampled is what was meant, and whether
-the world survives the way to another process and to a file.
+It must be the same each time, communicating, sampled as it is, and the same in a file and in another process.
 """
 
 from __future__ import annotations
@@ -31,6 +19,7 @@ from equipoise._types import Index, Vector
 from equipoise.errors import ContractError, EquipoiseError
 from equipoise.models.model import Model
 from equipoise.models.outcome_rows import dense_row, differing_rows, mask_rows
+from equipoise.testing._shared import name_clauses
 
 Made: TypeAlias = Model | Callable[[], Model]
 
@@ -42,18 +31,12 @@ _SEED: Final = 20_240_229
 
 
 def check_model(made: Made) -> None:
-    """Hold a world to its contract, clause by clause.
+    """Check that a model keeps its contract; a `ContractError` names the clause, the state and the action.
 
     Parameters
     ----------
     made : Model, or callable
-        A world, or a function without arguments that makes one; only of a function can be told whether it makes the
-        same world each time.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, and the state and the action.
+        A model, or a function without arguments that makes one, which is called twice and must return equal models.
 
     Examples
     --------
@@ -191,18 +174,15 @@ def tells_its_agents_the_truth(made: Made) -> None:
         )
 
 
-MODEL_CLAUSES: Final[dict[str, Callable[[Made], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        is_made_alike_each_time,
-        has_proper_laws,
-        is_communicating,
-        is_sampled_as_it_is,
-        is_the_same_elsewhere,
-        has_labels_that_fit,
-        tells_its_agents_the_truth,
-    )
-}
+MODEL_CLAUSES: Final[dict[str, Callable[[Made], None]]] = name_clauses(
+    is_made_alike_each_time,
+    has_proper_laws,
+    is_communicating,
+    is_sampled_as_it_is,
+    is_the_same_elsewhere,
+    has_labels_that_fit,
+    tells_its_agents_the_truth,
+)
 
 
 def _model(made: Made, clause: str) -> Model:

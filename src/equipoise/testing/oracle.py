@@ -1,20 +1,6 @@
-r"""What every oracle must keep to, as clauses that can be run on one of your own.
+"""The contract of oracles: clauses follow the compiled step on random and on adversarial sequences of outcomes.
 
-    from equipoise.testing import check_oracle
-
-    check_oracle(MyOracle(), reward)
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", ORACLE_CLAUSES.values(), ids=ORACLE_CLAUSES)
-    def test_contract(clause):
-        clause(MyOracle(), reward)
-
-A compiled step checks nothing, so what a clause finds here would otherwise be a crash, results that cannot be repeated,
-or a bound in a report that does not hold. Clauses follow the oracle on sequences of outcomes, random ones and some that
-are chosen against it: they find slips, and prove nothing.
-
-What a declared regret term says of a path. The theorems use of an oracle that for every w in the box, with certainty,
+**Regret term.** The theorems use of an oracle that for every w in the box, with certainty,
 
     g(w) - g(average of V_1 .. V_T) <= term(T) + (1/T) sum over t <= T of (-theta_t).(w - V_t).
 
@@ -24,39 +10,48 @@ The largest of g(w) + (mean of theta_t).w over the box is g* of the mean, so all
 
 For a descent it follows from its regret on f_t(theta) = g*(theta) - theta.V_t, as g* is convex and
 g(average) = min over theta of the mean of f_t(theta); for Frank-Wolfe from smoothness.
+
+**Mirror maps.** For any two thetas in the domain of F (minus supergradients, thetas of paths, and mixtures), with |.|
+the dual norm,
+
+    F at the middle  <=  the mean of F at both ends  -  |one - other|^2 / 8,
+
+which for a continuous F is to be 1-strongly convex. As eta Z.theta + F(theta) is strongly convex too, its minimiser
+over the domain is theta_{t+1} exactly if every other theta is worse by at least |theta - theta_{t+1}|^2 / 2.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from equipoise._runtime.compiler import Entry
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.agents.toc_ucrl2 import TocUCRL2
-from equipoise.errors import ContractError, EquipoiseError, OracleError
+from equipoise.errors import ContractError, OracleError
 from equipoise.models.standard import garnet
 from equipoise.oracles.base import Oracle, OracleKernel, OracleTheory, Phase
+from equipoise.oracles.descent import TunedMirrorDescent
 from equipoise.oracles.frame import OracleFrame
-from equipoise.rewards.audit import show
+from equipoise.rewards.audit import box_points, show
 from equipoise.rewards.base import Reward
 from equipoise.rewards.distance import TargetDistance
 from equipoise.rewards.entropy import Entropy
 from equipoise.rewards.norms import dual, length
 from equipoise.rewards.ordered import BottomSum
 from equipoise.rewards.separable import Linear, Quadratic
-from equipoise.simulation import simulate
-from equipoise.testing._mirror_map import candidates, demand_minimisers, demand_strong_convexity, described_by_a_map
 from equipoise.testing._oracle_paths import GUARD, MARK, Leg, Moment, legs, padded, remembered, sources, take_step, walk
+from equipoise.testing._shared import demand_copies, demand_resumes, name_clauses
 
 _STEPS: Final = 300
 _FEW_STEPS: Final = 30
 _PHASES: Final = 12  # how many phases are looked at
 _SEED: Final = 5
+_POINTS: Final = 40  # of the box, and mixtures
 _SLACK: Final = 1e-9  # what rounding may cost, relative to the size of the numbers compared
 _CALLS: Final = ("gradient", "conjugate_argmax")
 _VECTORS: Final = ("theta", "outcome", "average", "memory")  # of a `Moment`
@@ -65,7 +60,7 @@ _THRESHOLDS: Final = (0.03, 0.3, 3.0, 30.0)  # Q, in multiples of L
 
 
 def check_oracle(oracle: Oracle, reward: Reward) -> None:
-    """Hold an oracle to its contract, clause by clause.
+    """Check that an oracle keeps its contract; a `ContractError` names the clause, what was given and the numbers.
 
     Parameters
     ----------
@@ -73,11 +68,6 @@ def check_oracle(oracle: Oracle, reward: Reward) -> None:
         The one to check.
     reward : Reward
         One that it is for.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, what was given and the numbers.
 
     Examples
     --------
@@ -94,13 +84,7 @@ def says_what_it_is(oracle: Oracle, reward: Reward) -> None:
     clause = "says_what_it_is"
     if not isinstance(oracle, Oracle):
         raise ContractError(f"{clause}: got {type(oracle).__name__}; an Oracle is needed")
-    try:
-        twin = type(oracle)(**oracle.arguments())
-    except (TypeError, EquipoiseError) as error:
-        raise ContractError(f"{clause}: it cannot be made again from its arguments ({error})") from error
-    for what, other in (("made from its arguments again", twin), ("copied", copy.deepcopy(oracle))):
-        if repr(other) != repr(oracle):
-            raise ContractError(f"{clause}: {oracle!r}, {what}, is {other!r}")
+    demand_copies(clause, oracle)
     if not isinstance(oracle.theory, OracleTheory):
         raise ContractError(f"{clause}: theory: got {oracle.theory!r}; an OracleTheory is needed")
     horizon: Any = oracle.horizon
@@ -169,8 +153,8 @@ def is_a_function_of_what_it_is_given(oracle: Oracle, reward: Reward) -> None:
             given = moment._replace(theta=moment.theta.copy(), memory=moment.memory.copy())
             take_step(kernel, reward, given, np.full(kernel.scratch, left), reward.params)
             answers.append((given.theta, given.memory))
-        for theta, memory in answers[1:]:
-            for name, one, other in zip(("theta", "memory"), answers[0], (theta, memory), strict=True):
+        for again in answers[1:]:
+            for name, one, other in zip(("theta", "memory"), answers[0], again, strict=True):
                 if one.tobytes() != other.tobytes():
                     raise ContractError(
                         f"is_a_function_of_what_it_is_given: {where}: {name} is {show(one)}, and when called again "
@@ -261,65 +245,46 @@ def keeps_its_episode_bound(oracle: Oracle, reward: Reward) -> None:
 def steps_by_its_mirror_map(oracle: Oracle, reward: Reward) -> None:
     """If it is mirror descent: F is 1-strongly convex in the dual norm, and each theta the minimiser that it claims."""
     clause = "steps_by_its_mirror_map"
-    if described_by_a_map(oracle.phase(1)) is None or reward.at(1) is not reward:
+    if not isinstance(oracle.phase(1).oracle, TunedMirrorDescent) or reward.at(1) is not reward:
         return
-    points = candidates(reward, _SEED)
+    points = _candidates(reward, _SEED)
     for name, path in _paths(oracle, reward):
         for leg in path:
-            descent = described_by_a_map(leg.phase)
-            if descent is not None:
+            descent = leg.phase.oracle
+            if isinstance(descent, TunedMirrorDescent):
                 seen = np.concatenate((points, leg.thetas[:: max(1, len(leg.thetas) // _FEW_STEPS)]))
-                demand_strong_convexity(f"{clause}: {name}", descent, reward, seen)
-                demand_minimisers(f"{clause}: {name}", descent, reward, leg, seen)
+                _demand_strong_convexity(f"{clause}: {name}", descent, reward, seen)
+                _demand_minimisers(f"{clause}: {name}", descent, reward, leg, seen)
 
 
 def is_kept_with_an_agent(oracle: Oracle, reward: Reward) -> None:
     """In an agent, whose memory is taken and given back, it goes on bit for bit; step by step as in one call."""
     model = garnet(3, 2, 2, reward.n_outcomes, seed=_SEED)
-    steps = _steps(oracle, _STEPS)
-    marks = {steps // 3, steps} - {0}
-    whole, parts = TocUCRL2(model.space, reward, oracle), TocUCRL2(model.space, reward, oracle)
-    simulate(model, whole, steps, _SEED, progress=False)
-    taken = 0
-    for mark in sorted(marks):
-        world = model.world(_SEED, t=parts.t, state=parts.state)
-        for _ in range(mark - taken):
-            parts.observe(*world.step(parts.act(world.state)))
-        taken, kept = mark, copy.deepcopy(parts.memory())
-        parts = TocUCRL2(model.space, reward, oracle)
-        parts.restore(kept)
-    for name, one, other in (
-        ("theta", whole.theta, parts.theta),
-        ("its memory", whole.loop.arrays.memory.oracle, parts.loop.arrays.memory.oracle),
-        ("the average", whole.average, parts.average),
-    ):
-        if one.tobytes() != other.tobytes():
-            raise ContractError(
-                f"is_kept_with_an_agent: after {steps} steps {name} is {show(one)} in one call, and {show(other)} step "
-                "by step with the memory taken and given back"
-            )
+    looks: dict[str, Callable[[TocUCRL2], Vector | Index]] = {
+        "theta": lambda agent: agent.theta,
+        "its memory": lambda agent: agent.loop.arrays.memory.oracle,
+        "the average": lambda agent: agent.average,
+    }
+    make = partial(TocUCRL2, model.space, reward, oracle)
+    demand_resumes("is_kept_with_an_agent", make, model, _steps(oracle, _STEPS), _SEED, looks)
 
 
-ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = {
-    clause.__name__: clause
-    for clause in (
-        says_what_it_is,
-        refuses_what_does_not_fit,
-        starts_within_reach,
-        has_phases_that_follow_one_another,
-        writes_only_its_own,
-        is_a_function_of_what_it_is_given,
-        stays_within_reach,
-        keeps_its_regret_term,
-        keeps_its_episode_bound,
-        steps_by_its_mirror_map,
-        is_kept_with_an_agent,
-    )
-}
+ORACLE_CLAUSES: Final[dict[str, Callable[[Oracle, Reward], None]]] = name_clauses(
+    says_what_it_is,
+    refuses_what_does_not_fit,
+    starts_within_reach,
+    has_phases_that_follow_one_another,
+    writes_only_its_own,
+    is_a_function_of_what_it_is_given,
+    stays_within_reach,
+    keeps_its_regret_term,
+    keeps_its_episode_bound,
+    steps_by_its_mirror_map,
+    is_kept_with_an_agent,
+)
 
 
 def _demand_kernel(clause: str, oracle: Oracle, reward: Reward) -> None:
-    """What the oracle's kernel is made of can be called."""
     kernel: Any = oracle.kernel(reward)
     if not isinstance(kernel, OracleKernel):
         raise ContractError(f"{clause}: kernel: got {kernel!r}; an OracleKernel is needed")
@@ -364,7 +329,6 @@ def _steps(oracle: Oracle, most: int) -> int:
 
 
 def _phases(oracle: Oracle) -> Iterator[tuple[int, Phase]]:
-    """The first phases, with their numbers."""
     for index in range(1, _PHASES + 1):
         phase = oracle.phase(index)
         yield index, phase
@@ -378,7 +342,6 @@ def _paths(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, Iterator[Leg]]
 
 
 def _some_steps(oracle: Oracle, reward: Reward) -> Iterator[tuple[str, OracleKernel, Moment]]:
-    """What some steps are given, with their places in words."""
     for name, source in sources(reward.n_outcomes, _SEED).items():
         for step in walk(oracle, reward, source, _steps(oracle, _FEW_STEPS)):
             yield f"{name}, time {step.before.t}", step.kernel, step.before
@@ -416,3 +379,71 @@ def _ended_by_the_gradient(thetas: Vector, norm: float, threshold: float) -> int
         if drift > threshold:
             ended, reference, drift = ended + 1, theta, 0.0
     return ended
+
+
+def _candidates(reward: Reward, seed: int) -> Vector:
+    """Minus supergradients, and mixtures of some of them: a row for each theta."""
+    rng = np.random.default_rng(seed)
+    corners = -np.array([reward.gradient(w) for w in box_points(rng, _POINTS, reward.n_outcomes)])
+    shares = rng.dirichlet(np.full(3, 0.5), len(corners))
+    mixed = np.einsum("ij,ijk->ik", shares, corners[rng.integers(len(corners), size=(len(corners), 3))])
+    return np.concatenate((corners, mixed))
+
+
+def _demand_strong_convexity(clause: str, oracle: TunedMirrorDescent, reward: Reward, points: Vector) -> None:
+    """F is finite where minus supergradients lie, 1-strongly convex, least at theta_1, and its range is L'^2."""
+    F = oracle.mirror_map
+    values = np.asarray(F.value(reward, points), dtype=np.float64)
+    if values.shape != points.shape[:-1]:
+        raise ContractError(
+            f"{clause}: value: of {len(points)} thetas it has the shape {values.shape}; one number each"
+        )
+    alone = np.asarray(F.value(reward, points[0]))
+    if alone.shape != () or not np.isclose(alone, values[0], rtol=1e-12, atol=1e-12, equal_nan=True):
+        raise ContractError(f"{clause}: value: of one theta alone it is {alone!r}, and among others {values[0]!r}")
+    outside = np.flatnonzero(~np.isfinite(values))
+    if outside.size:
+        raise ContractError(
+            f"{clause}: value: at theta = {show(points[outside[0]])}, a mixture of minus supergradients, it is "
+            f"{values[outside[0]]}; the domain of F must hold it"
+        )
+    scale = max(1.0, float(np.abs(values).max()), reward.lipschitz**2)
+    others = np.roll(np.arange(len(points)), 1)
+    far = np.linalg.norm(points - points[others], ord=dual(reward.norm), axis=1)
+    middle = F.value(reward, 0.5 * (points + points[others]))
+    allowed = 0.5 * (values + values[others]) - 0.125 * far**2
+    i = int(np.argmax(middle - allowed))
+    if not middle[i] <= allowed[i] + _SLACK * scale:
+        raise ContractError(
+            f"{clause}: value: not 1-strongly convex: midway between {show(points[i])} and {show(points[others[i]])}, "
+            f"{far[i]:.9g} apart in the dual of norm {reward.norm:g}, it is {middle[i]:.9g}, more than {allowed[i]:.9g}"
+        )
+    first = oracle.initial_theta(reward)
+    least = float(F.value(reward, first))
+    if not values.min() >= least - _SLACK * scale:
+        raise ContractError(f"{clause}: initial_theta: F is {least:.9g} there, and {values.min():.9g} elsewhere")
+    reach = F.radius(reward)
+    if not values.max() - least <= reach**2 + _SLACK * scale:
+        raise ContractError(
+            f"{clause}: radius: L'^2 = {reach**2:.9g}, and F ranges over {values.max() - least:.9g} at least"
+        )
+
+
+def _demand_minimisers(clause: str, oracle: TunedMirrorDescent, reward: Reward, leg: Leg, points: Vector) -> None:
+    """theta_{t+1} minimises eta Z.theta + F(theta), Z the sum of grad g*(theta_q) - V_q."""
+    F, eta = oracle.mirror_map, oracle.eta(reward)
+    Z = np.zeros(reward.n_outcomes)
+    elsewhere = F.value(reward, points)
+    for t in range(min(len(leg.outcomes), _FEW_STEPS)):
+        Z += reward.conjugate_argmax(leg.thetas[t]) - leg.outcomes[t]
+        theta = leg.thetas[t + 1]
+        here = eta * float(Z @ theta) + float(F.value(reward, theta))
+        there = eta * points @ Z + elsewhere
+        far = np.linalg.norm(points - theta, ord=dual(reward.norm), axis=1)
+        short = here + 0.5 * far**2 - there
+        i = int(np.argmax(short))
+        if not short[i] <= _SLACK * max(1.0, abs(here), reward.lipschitz**2):
+            raise ContractError(
+                f"{clause}: step {t + 1}: theta = {show(theta)} is not the minimiser of eta Z.theta + F(theta): it is "
+                f"{here:.9g} there, and {there[i]:.9g} at {show(points[i])}, {far[i]:.9g} away"
+            )

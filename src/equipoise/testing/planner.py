@@ -1,24 +1,13 @@
-"""What every planner must keep to, as clauses that can be run on one of your own.
+"""The contract of planners.
 
-    from equipoise.testing import check_planner
-
-    check_planner(MyPlanner())
-
-or, with pytest, one test per clause:
-
-    @pytest.mark.parametrize("clause", PLANNER_CLAUSES.values(), ids=PLANNER_CLAUSES)
-    def test_contract(clause):
-        clause(MyPlanner())
-
-The regions are known models, and those of agents after few and after many steps, in small worlds. The certificate of
-each plan is verified by a second, dense evaluation of the maximum over a region, in this file, that shares no code
-with the planner of the package.
+The regions are known models, and those of agents after few and after many steps, in small models. The certificate of
+each plan is verified by a second, dense evaluation of the maximum over a region, which shares no code with the planner.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,7 +18,7 @@ from equipoise.confidence.base import Confidence, build_region
 from equipoise.confidence.bernstein import Bernstein
 from equipoise.confidence.known import Known
 from equipoise.confidence.region import Region
-from equipoise.errors import ContractError, EquipoiseError
+from equipoise.errors import ContractError
 from equipoise.models.model import Model
 from equipoise.models.paper_instances import star
 from equipoise.models.standard import garnet, riverswim
@@ -38,6 +27,7 @@ from equipoise.planning.options import PlanningOracle
 from equipoise.rewards.ordered import BottomSum
 from equipoise.rewards.separable import Quadratic
 from equipoise.simulation import simulate
+from equipoise.testing._shared import demand_copies, demand_resumes, name_clauses
 
 _SEED: Final = 5
 _ROUNDING: Final = 1e-9
@@ -55,17 +45,12 @@ class _Case(NamedTuple):
 
 
 def check_planner(planner: PlanningOracle) -> None:
-    """Hold a planner to its contract, clause by clause.
+    """Check that a planner keeps its contract; a `ContractError` names the clause, region, state and numbers.
 
     Parameters
     ----------
     planner : PlanningOracle
         The one to check.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, the region, the state and the numbers.
 
     Examples
     --------
@@ -81,13 +66,7 @@ def says_what_it_is(planner: PlanningOracle) -> None:
     clause = "says_what_it_is"
     if not isinstance(planner, PlanningOracle):
         raise ContractError(f"{clause}: got {type(planner).__name__}; a PlanningOracle is needed")
-    try:
-        twin = type(planner)(**planner.arguments())
-    except (TypeError, EquipoiseError) as error:
-        raise ContractError(f"{clause}: it cannot be made again from its arguments ({error})") from error
-    for what, other in (("made from its arguments again", twin), ("copied", copy.deepcopy(planner))):
-        if repr(other) != repr(planner):
-            raise ContractError(f"{clause}: {planner!r}, {what}, is {other!r}")
+    demand_copies(clause, planner)
 
 
 def certifies_its_plans(planner: PlanningOracle) -> None:
@@ -113,32 +92,19 @@ def leaves_what_it_is_given(planner: PlanningOracle) -> None:
 
 def plans_for_an_agent(planner: PlanningOracle) -> None:
     """In an agent, whose memory is taken and given back, it goes on bit for bit; step by step as in one call."""
-    model = garnet(4, 2, 2, 3, seed=_SEED)
-    whole, parts = (TocUCRL2(model.space, Quadratic([0.3, 0.5, 0.4]), planner=planner) for _ in range(2))
-    simulate(model, whole, _STEPS, _SEED, progress=False)
-    for last in (_STEPS // 3, _STEPS):
-        world = model.world(_SEED, t=parts.t, state=parts.state)
-        while parts.t <= last:
-            parts.observe(*world.step(parts.act(world.state)))
-        kept = copy.deepcopy(parts.memory())
-        parts = TocUCRL2(model.space, parts.reward, planner=planner)
-        parts.restore(kept)
-    for name, one, other in (
-        ("the average", whole.average, parts.average),
-        ("the bias", whole.bias, parts.bias),
-        ("the starts of episodes", whole.episode_starts, parts.episode_starts),
-    ):
-        if one.tobytes() != other.tobytes():
-            raise ContractError(
-                f"plans_for_an_agent: after {_STEPS} steps {name} is {one.tolist()} in one call, and {other.tolist()} "
-                "step by step with the memory taken and given back"
-            )
+    model, reward = garnet(4, 2, 2, 3, seed=_SEED), Quadratic([0.3, 0.5, 0.4])
+    looks: dict[str, Callable[[TocUCRL2], Vector | Index]] = {
+        "the average": lambda agent: agent.average,
+        "the bias": lambda agent: agent.bias,
+        "the starts of episodes": lambda agent: agent.episode_starts,
+    }
+    make = partial(TocUCRL2, model.space, reward, planner=planner)
+    demand_resumes("plans_for_an_agent", make, model, _STEPS, _SEED, looks)
 
 
-PLANNER_CLAUSES: Final[dict[str, Callable[[PlanningOracle], None]]] = {
-    clause.__name__: clause
-    for clause in (says_what_it_is, certifies_its_plans, leaves_what_it_is_given, plans_for_an_agent)
-}
+PLANNER_CLAUSES: Final[dict[str, Callable[[PlanningOracle], None]]] = name_clauses(
+    says_what_it_is, certifies_its_plans, leaves_what_it_is_given, plans_for_an_agent
+)
 
 
 def _cases() -> Iterator[_Case]:
@@ -165,7 +131,6 @@ def _arrays(region: Region) -> list[Index | Vector]:
 
 
 def _demand_certificate(where: str, case: _Case, plan: object, tolerance: float) -> None:
-    """Both inequalities, for every pair and for the policy's."""
     if not isinstance(plan, Plan):
         raise ContractError(f"{where}: got {plan!r}; an eq.planning.Plan is needed")
     n_states = case.first_pair.size - 1

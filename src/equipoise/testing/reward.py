@@ -1,18 +1,6 @@
-"""What every reward must keep to, as clauses that can be run on one of your own.
+"""The contract of rewards, tried at random points of the box and at its faces and vertices.
 
-    from equipoise.testing import check_reward
-
-    check_reward(MyReward())
-
-or, with pytest, one test a clause:
-
-    @pytest.mark.parametrize("clause", REWARD_CLAUSES.values(), ids=REWARD_CLAUSES)
-    def test_contract(clause):
-        clause(MyReward())
-
-Kernels check nothing, so what a clause finds here would otherwise be a crash, an agent that chases the wrong goal, or a
-bound that does not hold. Clauses look at random points of the box and at its faces and vertices: they find slips, and
-prove nothing. A reward that changes with time is looked at through ``at(t)``, at several t.
+A reward that changes with time is checked through ``at(t)``, at several t.
 """
 
 from __future__ import annotations
@@ -29,6 +17,7 @@ from equipoise._types import Vector
 from equipoise.errors import ContractError, EquipoiseError, RewardError
 from equipoise.rewards import audit
 from equipoise.rewards.base import Reward
+from equipoise.testing._shared import name_clauses
 
 _TIMES: Final = (1, 100, 10**6)
 _FEW: Final = 40  # points where each costs a cvxpy expression or a maximisation
@@ -43,23 +32,16 @@ class Sampling(NamedTuple):
 
 
 def check_reward(reward: Reward, samples: int = 200, seed: int = 0, slack: float = audit.SLACK) -> None:
-    """Hold a reward to its contract, clause by clause.
+    """Check that a reward keeps its contract; a `ContractError` names the clause, the point and the numbers.
 
     Parameters
     ----------
     reward : Reward
         The one to check.
-    samples : int
-        How many points of the box are looked at.
-    seed : int
-        Where they come from.
+    samples, seed : int
+        How many points of the box are tried, and the seed of the random ones.
     slack : float
-        What rounding may cost, relative to the size of the numbers compared.
-
-    Raises
-    ------
-    ContractError
-        Naming the clause, the point and the numbers.
+        The allowance for rounding, relative to the size of the numbers compared.
 
     Examples
     --------
@@ -117,9 +99,12 @@ def is_concave(reward: Reward, sampling: Sampling = Sampling()) -> None:  # noqa
     for when, fixed in _fixed(reward):
         points, _ = _points(fixed, sampling)
         fault = audit.not_concave(fixed, points, sampling.slack)
-        others = np.concatenate(
-            (_neighbours(points.w[:_FEW], math.sqrt(sampling.slack)), _touching(fixed, points.gradients[:_FEW]))
-        )
+        w, K = points.w[:_FEW], fixed.n_outcomes
+        moves = math.sqrt(sampling.slack) * np.concatenate((np.eye(K), -np.eye(K)))  # along each axis, to both sides
+        near = np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, K)
+        # where a tangent comes closest to g
+        touching = [np.clip(fixed.conjugate_argmax(-x), 0.0, 1.0) for x in points.gradients[:_FEW]]
+        others = np.concatenate((near, touching))
         _demand("is_concave", when, fault or audit.not_a_supergradient(fixed, points, others, sampling.slack))
 
 
@@ -212,22 +197,19 @@ def agrees_with_itself_in_time(reward: Reward, sampling: Sampling = Sampling()) 
             )
 
 
-REWARD_CLAUSES: Final[dict[str, Callable[..., None]]] = {
-    clause.__name__: clause
-    for clause in (
-        declares_itself,
-        is_finite,
-        has_kernels_that_only_answer,
-        can_be_made_again,
-        is_concave,
-        is_lipschitz,
-        is_smooth,
-        maximises_its_conjugate,
-        equals_its_expression,
-        keeps_to_its_vertices,
-        agrees_with_itself_in_time,
-    )
-}
+REWARD_CLAUSES: Final[dict[str, Callable[..., None]]] = name_clauses(
+    declares_itself,
+    is_finite,
+    has_kernels_that_only_answer,
+    can_be_made_again,
+    is_concave,
+    is_lipschitz,
+    is_smooth,
+    maximises_its_conjugate,
+    equals_its_expression,
+    keeps_to_its_vertices,
+    agrees_with_itself_in_time,
+)
 
 
 def _fixed(reward: Reward) -> Iterator[tuple[str, Reward]]:
@@ -253,7 +235,6 @@ def _demand(clause: str, when: str, fault: str | None) -> None:
 def _demand_same(
     what: str, reward: Reward, other: Reward, sampling: Sampling, clause: str = "can_be_made_again"
 ) -> None:
-    """Two rewards have the same constants, parameters and values."""
     for name in audit.CONSTANTS:
         one, two = getattr(reward, name), getattr(other, name)
         if one != two:
@@ -264,17 +245,6 @@ def _demand_same(
         one, two = reward.value(w), other.value(w)
         if not np.array_equal(one, two, equal_nan=True):
             raise ContractError(f"{clause}: {what} has the value {two} instead of {one} at w = {audit.show(w)}")
-
-
-def _neighbours(w: Vector, step: float) -> Vector:
-    """Each point moved by `step` along each axis, to both sides, within the box."""
-    moves = step * np.concatenate((np.eye(w.shape[1]), -np.eye(w.shape[1])))
-    return np.asarray(np.clip(w[:, None, :] + moves, 0.0, 1.0).reshape(-1, w.shape[1]))
-
-
-def _touching(reward: Reward, gradients: Vector) -> Vector:
-    """Where a tangent comes closest to g: the maximisers of the conjugate at minus the gradients."""
-    return np.array([np.clip(reward.conjugate_argmax(-gradient), 0.0, 1.0) for gradient in gradients])
 
 
 def _at_time(kernel: Entry, reward: Reward, t: int, x: Vector, size: int) -> Vector:

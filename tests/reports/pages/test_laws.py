@@ -11,9 +11,9 @@ import pytest
 
 from equipoise.reports import write_figures, write_tables
 from equipoise.reports.charts import theme
-from equipoise.reports.charts.laws import TRUTH, law_chart
+from equipoise.reports.charts.curves import TRUTH, law_chart
 from equipoise.reports.numbers.laws import LawAccuracy, summarise_laws
-from equipoise.reports.pages.laws import law_words
+from equipoise.reports.pages.proofs import law_words
 from equipoise.reports.pages.report import render_report
 from tests.reports import synthetic
 from tests.reports.pages.test_page import Reader

@@ -1,13 +1,9 @@
 """The colours of agents, and how a chart looks: on the page (through CSS variables) and on white paper.
 
-**Palette.** Eight hues, in one version for light and one for dark backgrounds. They were found by a search that keeps
-them apart for full colour vision and for protanopia, deuteranopia and tritanopia alike (at least 0.09 in OKLab
-between any two, simulated after Machado et al. 2009), with a contrast of at least 3 to the background. An agent keeps
-its hue in every chart: it is that of its place in the study. From the ninth agent on the hues come again with dashed
-lines.
-
-**Page.** The charts are SVG whose colours are CSS variables such as ``var(--agent-0)``. So a page that turns dark, or
-is printed, recolours them without drawing anything anew.
+The eight hues, in one version for light and one for dark backgrounds, differ by at least 0.09 in OKLab for full colour
+vision, protanopia, deuteranopia and tritanopia (Machado et al. 2009), with a contrast of at least 3 to the background.
+An agent has the hue of its place in the study; from the ninth on the hues repeat with dashed lines. On the page colours
+are CSS variables such as ``var(--agent-0)``, so that it can turn dark without being redrawn.
 """
 
 from __future__ import annotations
@@ -29,24 +25,22 @@ _LEGEND_SYMBOL: Final = 60  # pixels of that for the line and the space between 
 
 @dataclass(frozen=True)
 class Theme:
-    """Everything a chart needs to know of where it is shown.
+    """The look of a chart in the place where it is shown.
 
     Attributes
     ----------
     ink, muted, grid, paper : str
-        Colours of letters, of what stands back, of lines behind the curves, and of the ground as far as it is known.
+        Colours of letters, of secondary text, of grid lines, and of the background as far as it is known.
     ground : str or None
-        What a chart is drawn on; None if what lies behind it is to be seen.
+        The background that is drawn; None for a transparent one.
     agents, triggers : tuple of str
         Colours of agents, by their place in the study, and of what ended an episode.
     font : str
-        The name of a font, or several in the order of preference, as CSS has them.
+        The name of a font, or several in the order of preference, as in CSS.
     font_size : int
         Of names and titles, in pixels; numbers along an axis are one smaller.
-    legends, tooltips : bool
-        Whether a chart has them; the page has legends of its own.
-    fluid : bool
-        Whether a chart is as wide as its place on a page.
+    legends, tooltips, fluid : bool
+        Whether a chart has legends and tooltips, and whether it is as wide as its place on a page.
     padding : int
         Around a chart, in pixels.
     width, height : int or None
@@ -146,11 +140,8 @@ def config(theme: Theme) -> dict[str, Any]:
         "padding": theme.padding,
         "view": {"stroke": None},
         "axis": {
-            "labelColor": theme.muted,
-            "titleColor": theme.muted,
-            "gridColor": theme.grid,
-            "domainColor": theme.grid,
-            "tickColor": theme.grid,
+            **dict.fromkeys(("labelColor", "titleColor"), theme.muted),
+            **dict.fromkeys(("gridColor", "domainColor", "tickColor"), theme.grid),
             "labelFontSize": theme.font_size - 1,
             "titleFontSize": theme.font_size,
             "titleFontWeight": "normal",

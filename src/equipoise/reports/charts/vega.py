@@ -1,12 +1,9 @@
-"""A chart as Vega-Lite, with the configuration of its theme and a size; several in one figure; and files of them.
+"""A chart as Vega-Lite with the configuration of its theme and a size; several charts in one figure; and files of them.
 
-On a page a chart is as wide as its place. In a file its plot has a size of its own, unless the theme has a width or a
-height: then the whole figure has it, with axes, legend and padding.
-
-Panels stand side by side, three in a row where there is room. Vega-Lite gives a size to panels, not to what is composed
-of them. So when the whole figure is to have a width or a height, it is drawn, and what the panels have too much or too
-little is shared out among them. A panel is never smaller than `_MIN_PANEL`: where that leaves no room for all, the
-figure is larger.
+On a page a chart is as wide as its place. In a file its plot has its own size, unless the theme gives the whole figure
+a width or a height. Vega-Lite sizes panels, not what is composed of them: such a figure is drawn, and the difference
+from the size that is wanted is divided among the panels, until it is less than a pixel per panel or after
+`_CORRECTIONS` rounds. A panel is never smaller than `_MIN_PANEL`.
 """
 
 from __future__ import annotations
@@ -59,7 +56,6 @@ def _size(spec: Mapping[str, Any], theme: Theme, height: int) -> dict[str, Any]:
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The one configuration with the other laid over it."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -118,22 +114,11 @@ def _measure(spec: dict[str, Any]) -> tuple[float, float]:
 _PIXELS_PER_INCH: Final = 216  # of a PNG, where a pixel of the figure is 1/72 inch: three for one
 
 
-def _svg(spec: dict[str, Any]) -> bytes:
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn.encode()
-
-
-def _png(spec: dict[str, Any]) -> bytes:
-    drawn: bytes = vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH)
-    return drawn
-
-
-def _pdf(spec: dict[str, Any]) -> bytes:
-    drawn: bytes = vl_convert.vegalite_to_pdf(spec)
-    return drawn
-
-
-FORMATS: Final[dict[str, Callable[[dict[str, Any]], bytes]]] = {"svg": _svg, "png": _png, "pdf": _pdf}
+FORMATS: Final[dict[str, Callable[[dict[str, Any]], bytes]]] = {
+    "svg": lambda spec: bytes(vl_convert.vegalite_to_svg(spec).encode()),
+    "png": lambda spec: bytes(vl_convert.vegalite_to_png(spec, ppi=_PIXELS_PER_INCH)),
+    "pdf": lambda spec: bytes(vl_convert.vegalite_to_pdf(spec)),
+}
 
 
 def has_letters(font: str) -> bool:

@@ -1,8 +1,8 @@
 """What the theory says of the regret: explicit bounds, and guides with the slope that a theorem gives.
 
-An explicit bound is about the worst world of the same size and diameter, so it is typically far above the curve, and
-for long above any regret there can be: L ||1_K||, by the Lipschitz constant of the reward on the box. A guide is a
-straight line on log-log axes; only its slope means something.
+An explicit bound is about the worst model of the same size and diameter. It is typically far above the curve, and for
+long above the largest possible regret, L ||1_K||. A guide is a line on log-log axes of which only the slope means
+something.
 """
 
 from __future__ import annotations

@@ -1,36 +1,25 @@
-r"""Whether one agent does better than another: a paired test over seeds, corrected for the number of pairs.
+"""Whether one agent does better than another: a paired test over seeds, corrected for the number of pairs.
 
-**Pairs.** Agents that ran with the same seed met the same world: its randomness at time t is a function of the seed
-and t. So each shared seed gives one difference d_i between the final losses of two agents, and these are independent.
+**Pairs.** Agents that ran with the same seed met the same random numbers, so each shared seed gives one difference d_i
+between the final losses of two agents, and these are independent.
 
 **Test.** The sign-flip (Fisher-Pitman) permutation test of the mean difference. If the agents were alike then each
 d_i would be as likely as -d_i, and
 
     p = the share of the 2^n choices of signs with |sum ± d_i| >= |sum d_i|.
 
-- It is exact under that hypothesis for every n and every distribution, with ties and with zeros; Student's paired
-  test needs normal differences, which those of regrets near zero are not.
-- It weighs the mean, the number in the table and in the charts. Wilcoxon's signed-rank test weighs a pseudo-median,
-  and may point the other way when a few seeds go badly; then a table of means and its test would disagree.
-- The smallest p it can give is 2^(1-n), like Wilcoxon's: 5 seeds cannot reach 5 %, 6 can (0.031). After Holm's
-  correction over m pairs it takes 1 + log2(m / 0.05) seeds, rounded up: 7 for 3 pairs, 11 for the 28 pairs of 8
-  agents.
-- A seed with d_i = 0 counts for nothing, and if all are zero then p = 1: the runs are identical.
+It is exact for every n and every distribution, and weighs the mean, which the tables and charts show. The smallest p is
+2^(1-n): with Holm's correction over m pairs it takes 1 + log2(m / 0.05) seeds, rounded up. If all d_i are zero, p = 1.
+All choices are counted up to n = 32, as sums of two halves; with more seeds 9999 choices are drawn with a fixed seed,
+and p = (1 + hits) / 10000, which keeps the level exact.
 
-All 2^n choices are counted, up to n = 32, as sums of two halves; with more seeds 9999 choices are drawn at random
-with a fixed seed, and p = (1 + hits) / 10000, which keeps the level exact.
+**No test** with one shared seed, or when d is the same nonzero number on every seed: there is no randomness to weigh.
 
-**No test.** With one shared seed nothing can be said. And when d is the same number on every seed and not zero, as
-for two agents in a world without noise, the seeds are one run repeated: there is no chance to weigh, and a p would
-count copies as evidence.
-
-**Correction.** Holm's, over all pairs of agents of one problem that were tested: with p_(1) <= ... <= p_(m),
+**Correction.** Holm's, over all tested pairs of agents of one problem: with p_(1) <= ... <= p_(m),
 
     corrected p_(i) = max over j <= i of min(1, (m - j + 1) p_(j)).
 
-The chance of one or more false claims in a problem is then at most 5 %, whatever the dependence between the pairs.
-All pairs are in the family, not only those with the best agent, because which agent is best was chosen by the same
-data.
+The probability of any false claim in a problem is then at most 5 %, whatever the dependence between the pairs.
 """
 
 from __future__ import annotations
@@ -137,7 +126,6 @@ def _compare(first: str, second: str, one: Mapping[int, float], other: Mapping[i
 
 
 def _signed_sums(d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The 2^n sums of ± d_i."""
     sums = np.zeros(1)
     for x in d:
         sums = np.concatenate([sums - x, sums + x])

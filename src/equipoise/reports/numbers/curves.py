@@ -1,31 +1,22 @@
 """Curves over t: means over seeds with their bands, how they stand on an axis, and the slope of the regret.
 
-**Axes.** A mean regret may be zero or negative: the average of few steps can beat the optimum by luck, and an agent
-may reach it to within rounding. Such a mean has no place on a log axis. Every log axis therefore has a floor, the
-largest of
+**Axes.** A mean regret may be zero or negative, so every log axis has a floor, the largest of
 
 - the gap of the optimum's certificate: below it regret cannot be told from zero,
-- 1e-8 of the largest mean, far below anything that matters,
-- a little less than the smallest lower end of a band, or than a quarter of its mean if that is larger, among the
-  means that are larger than their standard errors. (A mean that happens to cross zero may come as close to it as it
-  likes; the axis should not follow it there.)
+- 1e-8 of the largest mean,
+- 0.85 times the smallest lower end of a band, or a quarter of its mean if that is larger, among the means that exceed
+  their standard errors.
 
 Means below the floor are drawn on it, and marked; lower ends of bands are cut there. The numbers themselves are kept.
 
-**Slopes.** If regret falls as c t^a then log(regret) = log(c) + a log(t), and a is the slope of a straight line on
-log-log axes. The line is fitted by least squares to the mean regret over runs, at the checkpoints in the last two
-decades of t: earlier ones belong to another regime, in which regret is still near its largest value.
-
-Neighbouring points of one run are averages of almost the same steps, so the residuals of the fit say nothing of its
-error. The error comes from leaving out one run at a time (the jackknife): with a_i the slope without run i, and b
-their mean,
+**Slopes.** If regret falls as c t^a, then a is the slope of log(regret) against log(t), fitted by least squares to the
+mean over runs at the checkpoints in the last two decades of t. Points of one run are correlated, so the interval comes
+from leaving out one run at a time (the jackknife): with a_i the slope without run i, and b their mean,
 
     a ± t_{n-1, 0.975} sqrt((n - 1) / n  sum_i (a_i - b)^2).
 
-A slope for each run, and then their mean, would not do. The regret of a single run often is negative: the average of t
-noisy outcomes strays by 1 / sqrt(t), as much as the regret itself, and may lie above the optimum. It has no logarithm
-then, and to keep only the runs that have one is to keep those that did worst. A mean regret that is not above the gap
-of the optimum's certificate cannot be told from zero; then there is no slope.
+Single runs often have a negative regret, which has no logarithm; a mean that is not above the gap of the optimum's
+certificate has no slope.
 """
 
 from __future__ import annotations
@@ -72,16 +63,9 @@ def average_over_seeds(rows: pl.DataFrame, what: pl.Expr) -> pl.DataFrame:
         .sort("rank", "t")
     )
     s, n = groups["s"].fill_null(0.0).to_numpy(), groups["n"].to_numpy()
-    half = pl.Series("half", half_widths(s, n)).fill_nan(None)
-    return groups.with_columns(half).select(
-        "agent",
-        "t",
-        "n",
-        "mean",
-        error=pl.col("s") / pl.col("n").sqrt(),
-        low=pl.col("mean") - pl.col("half"),
-        high=pl.col("mean") + pl.col("half"),
-    )
+    half = pl.lit(pl.Series("half", half_widths(s, n)).fill_nan(None))
+    error, low, high = pl.col("s") / pl.col("n").sqrt(), pl.col("mean") - half, pl.col("mean") + half
+    return groups.select("agent", "t", "n", "mean", error=error, low=low, high=high)
 
 
 def place_on_linear_axis(frame: pl.DataFrame) -> Curves:
@@ -93,14 +77,8 @@ def place_on_linear_axis(frame: pl.DataFrame) -> Curves:
 def place_on_log_axis(frame: pl.DataFrame, resolution: float, beside: pl.DataFrame | None = None) -> Curves:
     """What lies below the floor is drawn on it; `beside` are other curves on the same axis."""
     floor = axis_floor(frame if beside is None else pl.concat([frame, beside]), resolution)
-    drawn = frame.with_columns(
-        *(
-            pl.col(name).clip(floor).alias(drawn)
-            for name, drawn in (("mean", "y"), ("low", "y_low"), ("high", "y_high"))
-        ),
-        (pl.col("mean") < floor).alias("below"),
-    )
-    return Curves(drawn, floor)
+    mean, low, high = (pl.col(name).clip(floor) for name in ("mean", "low", "high"))
+    return Curves(frame.with_columns(y=mean, y_low=low, y_high=high, below=pl.col("mean") < floor), floor)
 
 
 def axis_floor(frame: pl.DataFrame, resolution: float) -> float:

@@ -1,22 +1,14 @@
-"""From all rows of a study to the few numbers that a page shows: means over seeds with intervals, problem by problem.
+"""From all rows of a study to the numbers that a page shows: means over seeds with intervals, problem by problem.
 
-Only these aggregates reach the page, so its size depends on the number of agents and checkpoints and not on the
-number of runs.
+**Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the value
+where there is no optimum.
 
-**Final.** Agents are compared at the last checkpoint that all of them have. The loss is the regret, or minus the
-value where there is no optimum: between two agents on one seed the two differ by a constant, so they order and test
-alike.
+**Constraints.** Regret leaves violations out and may then be negative. So with constraints agents are compared by the
+*priced* measure: the regret plus each violation times its price, or the value minus them.
 
-**Constraints.** Regret leaves violations out, and an agent that violates a constraint may well have a negative one. So
-where there are constraints agents are compared by what is *priced*: the regret plus each violation times its price, or
-the value less them. With a price above the multiplier it is never negative in the long run, and vanishes only if both
-do.
-
-**Certificates.** The certified regret is the least bound on the optimum that the plans of a run have proven, less what
-the run achieved. It needs no optimum. Agents are compared by the time from which it stays within the amount that the
-study asks for, up to the end of the run. The first time that it is within the amount would say little: after a few
-lucky steps what was achieved is near the bound, and falls again. A run that is not within the amount at the end counts
-as one that takes indefinitely.
+**Certificates.** The certified regret is the least proven bound on the optimum minus what the run achieved. Agents are
+compared by the time from which it stays within the requested amount until the end of the run; a run that is not within
+it at the end counts as infinite.
 """
 
 from __future__ import annotations
@@ -115,15 +107,13 @@ class ProblemDigest:
 def digest(results: Results) -> tuple[ProblemDigest, ...]:
     """All problems of a study, in its order."""
     frame = results.frame.with_columns(pl.col("problem", "agent").cast(pl.String)).filter(pl.col("t") >= 1)
-    return tuple(
-        _problem(record, frame.filter(pl.col("problem") == record.name), results) for record in results.problems
-    )
+    return tuple(_problem(record, frame.filter(problem=record.name), results) for record in results.problems)
 
 
 def resolution(record: ProblemRecord) -> float:
     """How small a regret can be told from zero: the gap of the optimum's certificate."""
     gap = record.optimum.gap if record.optimum else 0.0
-    return gap if gap > 0 and math.isfinite(gap) else 0.0
+    return gap if 0 < gap < math.inf else 0.0
 
 
 def optimal_outcome(record: ProblemRecord, k: int) -> float | None:
@@ -149,14 +139,16 @@ def _problem(record: ProblemRecord, rows: pl.DataFrame, results: Results) -> Pro
     rank = pl.DataFrame({"agent": names, "rank": range(len(names))}, schema={"agent": pl.String, "rank": pl.Int64})
     kept = add_priced(record, finite.join(rank, on="agent").sort("rank", "seed", "t"), measure)
 
-    end = _shared_end(kept, names)
+    counts = kept.group_by("t").agg(pl.col("agent").n_unique()).filter(pl.col("agent") == len(names))
+    end = int(counts["t"].max()) if counts.height else None  # type: ignore[arg-type]
     agents = tuple(_agent(record, name, kept.filter(agent=name), end, measure, results) for name in names)
     sign = 1.0 if measure == "regret" else -1.0
     best: str | None = None
     pairs: tuple[Comparison, ...] = ()
     if end is not None:
         best = min(agents, key=lambda agent: sign * agent.priced.mean).name
-        pairs = compare_all({name: _losses(kept.filter(agent=name, t=end), PRICED, sign) for name in names})
+        last = {name: kept.filter(agent=name, t=end).select("seed", sign * pl.col(PRICED)) for name in names}
+        pairs = compare_all({name: dict(rows.iter_rows()) for name, rows in last.items()})
 
     curves, certified = _main_curves(record, kept, measure)
     busy = [agent.name for agent in agents if agent.episodes > 0]
@@ -195,18 +187,8 @@ def _main_curves(record: ProblemRecord, rows: pl.DataFrame, measure: str) -> tup
     if measure != "regret":
         return place_on_linear_axis(plain), None if certified is None else place_on_log_axis(certified, 0.0)
     least = resolution(record)
-    return place_on_log_axis(plain, least, certified), None if certified is None else place_on_log_axis(
-        certified, least, plain
-    )
-
-
-def _shared_end(rows: pl.DataFrame, names: Sequence[str]) -> int | None:
-    counts = rows.group_by("t").agg(pl.col("agent").n_unique()).filter(pl.col("agent") == len(names))
-    return int(counts["t"].max()) if counts.height else None  # type: ignore[arg-type]
-
-
-def _losses(rows: pl.DataFrame, measure: str, sign: float) -> dict[int, float]:
-    return dict(zip(rows["seed"].to_list(), (sign * rows[measure]).to_list(), strict=True))
+    shown = None if certified is None else place_on_log_axis(certified, least, plain)
+    return place_on_log_axis(plain, least, certified), shown
 
 
 def _agent(
@@ -214,22 +196,19 @@ def _agent(
 ) -> AgentDigest:
     t = int(rows["t"].max()) if end is None else end  # type: ignore[arg-type]
     last = rows.filter(t=t)
-    slope = None
-    if measure == "regret":
-        slope = _slope(rows, t, resolution(record))
     made = next(agent for agent in results.agents if agent.name == name)
     means = last.select(pl.col("sweeps", "episodes", *ENDED).cast(pl.Float64).fill_null(0).mean()).row(0, named=True)
     return AgentDigest(
         name=name,
         t=t,
         final=mean_interval(last[measure].to_numpy()),
-        slope=slope,
+        slope=_slope(rows, t, resolution(record)) if measure == "regret" else None,
         rate=results.rates.get((record.name, name)),
         speed=_speed(rows),
         sweeps=means["sweeps"],
         episodes=means["episodes"],
         triggers=tuple(means[trigger] for trigger in ENDED),
-        outcomes=tuple(_entry_mean(last, k) for k in range(record.n_outcomes)),
+        outcomes=tuple(float(last["outcomes"].list.get(k).mean()) for k in range(record.n_outcomes)),  # type: ignore[arg-type]
         caveat=made.caveat,
         guarantee=results.guarantees.get((record.name, name)),
         proven=summarise_certificates(rows, t, results.certified_within, made.certainty),
@@ -247,10 +226,6 @@ def _slope(rows: pl.DataFrame, end: int, floor: float) -> Slope:
         .sort("t")
     )
     return fit_slope(wide["t"].to_numpy(), wide.drop("t").to_numpy().T, floor)
-
-
-def _entry_mean(rows: pl.DataFrame, k: int) -> float:
-    return float(rows.select(pl.col("outcomes").list.get(k).mean()).item())
 
 
 def _speed(rows: pl.DataFrame) -> Speed | None:
@@ -297,15 +272,12 @@ class CertifiedRegret:
     @property
     def half(self) -> int | None:
         """The checkpoint from which on half of the runs stay within the amount; None if fewer do."""
-        return self._by((self.runs + 1) // 2)
+        return next(iter(self.since[(self.runs + 1) // 2 - 1 :]), None)
 
     @property
     def all(self) -> int | None:
         """The checkpoint from which on all runs stay within the amount; None if some do not."""
-        return self._by(self.runs)
-
-    def _by(self, runs: int) -> int | None:
-        return self.since[runs - 1] if len(self.since) >= runs else None
+        return next(iter(self.since[self.runs - 1 :]), None)
 
 
 def summarise_certificates(
@@ -317,13 +289,8 @@ def summarise_certificates(
     if last.is_empty():
         return None
     found = steps_until_certified(rows, within).filter("proves")
-    return CertifiedRegret(
-        within=within,
-        certainty=certainty,
-        final=mean_interval(last["certified"].to_numpy()),
-        runs=found.height,
-        since=tuple(sorted(found["since"].drop_nulls().to_list())),
-    )
+    final, since = mean_interval(last["certified"].to_numpy()), sorted(found["since"].drop_nulls().to_list())
+    return CertifiedRegret(within, certainty, final, found.height, tuple(since))
 
 
 PRICED = "priced"

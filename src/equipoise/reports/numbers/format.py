@@ -80,9 +80,8 @@ def speeds(slowest: float, fastest: float) -> str:
     low, high = steps_per_second(slowest), steps_per_second(fastest)
     if low == high:
         return low
-    return (
-        f"{low.partition(' ')[0]} to {high}" if low.partition(" ")[2] == high.partition(" ")[2] else f"{low} to {high}"
-    )
+    alike = low.partition(" ")[2] == high.partition(" ")[2]
+    return f"{low.partition(' ')[0] if alike else low} to {high}"
 
 
 def slope(x: Slope | None) -> str:

@@ -1,12 +1,8 @@
-"""What agents that were told mechanics have learnt of the laws, beside the truth: of one run each, and over all runs.
+"""What agents with known dynamics have learnt of the unknown distributions ("laws"), compared with the truth.
 
-The estimates and intervals shown are those of one seed: an interval is a statement about a run, and a mean of intervals
-is none. It is the first seed that all these agents have run, or the first there is. Over all seeds it is counted in how
-many runs every interval holds the truth.
-
-Of many laws those are shown that were seen least, by the agent that saw them least: least is known of them. Laws that
-never come into play in the world have no truth, and stand back. Of many values of a law those are shown whose intervals
-are widest.
+The estimates and intervals shown are those of one seed, the first that all these agents have run. Over all seeds it is
+counted in how many runs every interval contains the truth. Of many laws those with the fewest visits are shown, of many
+values those with the widest intervals; laws that never come into play have no true value, and come last.
 """
 
 from __future__ import annotations
@@ -70,7 +66,8 @@ def summarise_laws(results: Results, problem: str) -> LawSummary | None:
         return None
     every = _numbered(every)
     told = [agent.name for agent in results.agents if agent.name in set(every["agent"])]
-    seed = _shared_seed(every, told)
+    counts = every.group_by("seed").agg(pl.col("agent").n_unique()).sort("seed")
+    seed = int((counts.filter(agent=len(told))["seed"].to_list() or counts["seed"].to_list())[0])
     shown = every.filter(seed=seed)
     there = [name for name in told if name in set(shown["agent"])]
     columns = ["agent", "law", "place", "value", "visits", "seen", "estimate", "low", "high", "truth"]
@@ -96,18 +93,10 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(value=pl.when(alike).then(pl.format("{} (value {})", "value", "place")).otherwise("value"))
 
 
-def _shared_seed(rows: pl.DataFrame, told: list[str]) -> int:
-    counts = rows.group_by("seed").agg(pl.col("agent").n_unique()).sort("seed")
-    shared = counts.filter(agent=len(told))["seed"].to_list() or counts["seed"].to_list()
-    return int(shared[0])
-
-
 def _chosen_laws(rows: pl.DataFrame) -> list[str]:
     """All laws, or of many those that were seen least, in their order."""
-    laws = rows.group_by("law", maintain_order=True).agg(
-        pl.col("visits").min(), idle=pl.col("truth").is_null().all(), order=pl.lit(0)
-    )
-    laws = laws.with_columns(order=pl.int_range(pl.len()))
+    idle = pl.col("truth").is_null().all()
+    laws = rows.group_by("law", maintain_order=True).agg(pl.col("visits").min(), idle=idle).with_row_index("order")
     return laws.sort("idle", "visits", "order").head(MOST_LAWS).sort("order")["law"].to_list()
 
 

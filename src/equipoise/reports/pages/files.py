@@ -1,8 +1,7 @@
 """Tables and figures of a report as files, with the numbers that are on the page.
 
-Tables are CSV, LaTeX (a ``tabular`` with the rules of booktabs, for a float with a caption of its own) or Markdown.
-Figures are SVG, PNG or PDF, for paper or for a screen, in any size and font. All files of a folder are made before the
-first is written.
+Tables are CSV, LaTeX (a ``tabular`` with the rules of booktabs) or Markdown; figures are SVG, PNG or PDF. All files of
+a folder are made before the first is written.
 """
 
 from __future__ import annotations
@@ -26,14 +25,12 @@ from equipoise.reports.pages.report import Study, open_study, report_sections
 from equipoise.reports.pages.section import Column, Figure, Panels, Section, SectionMaker, Table, file_stems
 
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+(e[-+]?\d+)?)?( ?%)?")
-SIZES: Final = (100, 10_000)
-"""The smallest and the largest width and height of a figure, in pixels."""
+SIZES: Final = (100, 10_000)  # the smallest and the largest width and height of a figure, in pixels
 FONT_SIZES: Final = (4, 100)
 _LEAST_PLOT: Final = 40  # pixels: nothing can be seen in a smaller plot
 
 
 def _rows(table: Table, write: Callable[[Column, str], str]) -> list[list[str]]:
-    """The headings and the rows of a table, each cell written for a format."""
     head = [write(Column(column.heading), column.heading) for column in table.columns]
     rows = [[write(column, cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
     return [head, *rows]
@@ -99,14 +96,16 @@ _TABLE_FORMATS: Final[dict[str, tuple[str, Callable[[Table], str]]]] = {
 def write_tables(
     results: Study, folder: str | os.PathLike[str], format: str = "csv", sections: Sequence[SectionMaker | Section] = ()
 ) -> list[Path]:
-    """Write every table of a report into a folder, which is made if it is not there.
+    """Write every table of a report into a folder, which is made if it is missing.
+
+    If a section of your own fails, nothing is written.
 
     Parameters
     ----------
     results : Results, str or PathLike
         Of a study, complete or not; or the folder of one.
     folder : str or PathLike
-        Where to.
+        The folder to write to; files are named after section and table, e.g. ``star-final.csv``.
     format : "csv", "latex" or "markdown"
         Of the files. LaTeX needs the package booktabs.
     sections : sequence of callable or Section
@@ -115,36 +114,22 @@ def write_tables(
     Returns
     -------
     list of Path
-        The files, named after section and table, e.g. ``star-final.csv``; in the order of the report.
-
-    Raises
-    ------
-    ParameterError
-        For another format.
-    ReportError
-        When a section of your own raises an error or is none; nothing is written then.
-    FileError
-        When a file cannot be written.
+        The files, in the order of the report.
 
     Examples
     --------
-    A study without results yet, and a section with a table in it:
-
     >>> import tempfile
     >>> from equipoise.reports import Column, Section, Table
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
     >>> speed = Table("speed", "Steps per second", ["agent", Column("speed", "number")], [("A", "2,000")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_tables(results, folder, sections=[Section("Machines", [speed])])
+    ...     files = write_tables(Results("mine"), folder, sections=[Section("Machines", [speed])])
     ...     lines = files[0].read_text(encoding="utf-8").splitlines()
     >>> files[0].name, lines
     ('machines-speed.csv', ['agent,speed', 'A,"2,000"'])
     """
-    ending, write = _TABLE_FORMATS[_require_format(format, _TABLE_FORMATS)]
+    _require_format(format, _TABLE_FORMATS)
+    ending, write = _TABLE_FORMATS[format]
     made = report_sections(open_study(results), sections)
     files = {
         f"{stem}-{table.name}.{ending}": write(table).encode()
@@ -166,66 +151,50 @@ def write_figures(
     font_size: int | None = None,
     sections: Sequence[SectionMaker | Section] = (),
 ) -> list[Path]:
-    """Write every figure of a report into a folder, which is made if it is not there.
+    """Write every figure of a report into a folder, which is made if it is missing.
+
+    If a section of your own fails, a figure cannot be drawn, or its plot does not fit into the size, nothing is
+    written.
 
     Parameters
     ----------
     results : Results, str or PathLike
-        Of a study, complete or not; or the folder of one.
+        As for `write_tables`.
     folder : str or PathLike
-        Where to.
+        As for `write_tables`; files are named after section and figure, e.g. ``star-regret.svg``.
     format : "svg", "png" or "pdf"
         Of the files.
     style : "print" or "screen"
-        On white paper; or on slides and pages, with larger letters and no ground.
+        On white paper; or on slides and pages, with larger letters and a transparent background.
     width, height : int, optional
-        Of a whole figure with its axes and legend, in pixels of 1/72 inch; a PNG has three for each. By default a
-        figure is as large as what is in it asks for.
+        Of a whole figure with its axes and legend, in pixels of 1/72 inch (a PNG has three for each); None: as needed.
     font : str, optional
-        The name of a font, such as "Times New Roman", or several in the order of preference, as CSS has them: the first
-        that is installed is taken. An SVG names them all, and whatever shows it chooses.
+        The name of a font, or several in the order of preference, as in CSS. PNG and PDF need one that is installed.
     font_size : int, optional
         Of names and titles, in pixels; numbers along an axis are one smaller.
     sections : sequence of callable or Section
-        Sections of your own, whose figures are written too.
+        As for `write_tables`.
 
     Returns
     -------
     list of Path
-        The files, named after section and figure, e.g. ``star-regret.svg``; in the order of the report.
-
-    Raises
-    ------
-    ParameterError
-        For another format or style, a size out of range, or a font without a name; and for PNG and PDF if none of the
-        fonts is installed, since all letters would be missing.
-    ReportError
-        When a section of your own cannot be made, a figure of it cannot be drawn, or a figure has no room for its plot
-        in the width and height that were given; nothing is written then.
-    FileError
-        When a file cannot be written.
+        The files, in the order of the report.
 
     Examples
     --------
-    A study without results yet, and a section with a figure in it:
-
     >>> import tempfile
     >>> from equipoise.reports import Figure, Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
     >>> bars = {"data": {"values": [{"agent": "A", "regret": 0.1}]}, "mark": "bar",
     ...         "encoding": {"x": {"field": "agent"}, "y": {"field": "regret", "type": "quantitative"}}}
     >>> section = Section("Machines", [Figure("regret", bars, label="The regret of A is 0.1.")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_figures(results, folder, "svg", sections=[section])
+    ...     files = write_figures(Results("mine"), folder, "svg", sections=[section])
     ...     text = files[0].read_text(encoding="utf-8")
     >>> files[0].name, text.startswith("<svg")
     ('machines-regret.svg', True)
     """
-    draw = FORMATS[_require_format(format, FORMATS)]
+    _require_format(format, FORMATS)
     theme = make_theme(style, width, height, font, font_size)
     if format != "svg" and not has_letters(theme.font):
         raise ParameterError(
@@ -239,12 +208,11 @@ def write_figures(
             try:
                 spec = _specification(section, figure, theme)
                 _require_room(spec, theme)
-                files[f"{stem}-{figure.name}.{format}"] = draw(spec)
+                files[f"{stem}-{figure.name}.{format}"] = FORMATS[format](spec)
             except Exception as error:  # a user's chart may raise anything
                 reason = str(error) if isinstance(error, EquipoiseError) else f"{type(error).__name__}: {error}"
-                raise ReportError(
-                    f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"
-                ) from error
+                said = f"section {section.title!r}: figure {figure.name!r} cannot be drawn ({reason})"
+                raise ReportError(said) from error
     return _write_all(folder, files)
 
 
@@ -282,19 +250,15 @@ def _within(name: str, number: int | None, limits: tuple[int, int]) -> int | Non
 
 def _specification(section: Section, figure: Figure | Panels, theme: Theme) -> dict[str, Any]:
     description = f"{figure.name} on {section.title}"
-    if isinstance(figure, Panels):
-        panels = [
-            (", ".join(filter(None, (panel.heading, panel.aside))), panel.draw(theme)) for panel in figure.figures
-        ]
-        return panels_specification(panels, theme, description)
-    return specification(figure.draw(theme), theme, figure.height, description)
+    if isinstance(figure, Figure):
+        return specification(figure.draw(theme), theme, figure.height, description)
+    panels = [(", ".join(filter(None, (one.heading, one.aside))), one.draw(theme)) for one in figure.figures]
+    return panels_specification(panels, theme, description)
 
 
-def _require_format(format: str, known: Collection[str]) -> str:
-    """Return the format, if it is known."""
+def _require_format(format: str, known: Collection[str]) -> None:
     if format not in known:
         raise ParameterError(f"format: got {format!r}; {', '.join(map(repr, known))} are accepted")
-    return format
 
 
 def _write_all(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> list[Path]:

@@ -1,12 +1,7 @@
-r"""The text of a report: Markdown, written as HTML, as plain text and as LaTeX.
+"""The text of a report: Markdown (CommonMark without images), written as HTML, as plain text and as LaTeX.
 
-Paragraphs, lists and headings are Markdown (CommonMark). HTML in it is shown as it is written, and images are left out.
-Names of agents, problems and files may hold any character: `escape` makes Markdown of plain text, `code` of text as a
-program has it. ``*a remark*`` is muted, and ``***a warning***`` has the colour of warnings.
-
-LaTeX: characters that it takes for commands are escaped, and the mathematical ones that occur in a report are written
-as commands, so that any engine takes the file. Other letters stay as they are, in UTF-8: for names in Chinese, say, use
-XeLaTeX or LuaLaTeX with a font that has them.
+HTML in it is shown as it is written. ``*a remark*`` is muted, and ``***a warning***`` has the colour of warnings. In
+LaTeX, commands are escaped and mathematical characters become commands; other letters stay in UTF-8.
 """
 
 from __future__ import annotations
@@ -22,45 +17,19 @@ from markupsafe import escape as escape_html
 
 _BLANK: Final = re.compile(r"[^\S\xa0]+")
 _HEADINGS: Final = ("heading_open", "heading_close")
-_LATEX: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\ensuremath{<}",
-    ">": r"\ensuremath{>}",
-    "|": r"\ensuremath{|}",
-    '"': r"\textquotedbl{}",
-    "−": r"\ensuremath{-}",
-    "±": r"\ensuremath{\pm}",
-    "×": r"\ensuremath{\times}",
-    "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}",
-    "∞": r"\ensuremath{\infty}",
-    "√": r"\ensuremath{\surd}",
-    "‖": r"\ensuremath{\|}",
-    "—": "---",
-    "–": "--",
-    "\xa0": "~",
-    "α": r"\ensuremath{\alpha}",
-    "β": r"\ensuremath{\beta}",
-    "γ": r"\ensuremath{\gamma}",
-    "δ": r"\ensuremath{\delta}",
-    "ε": r"\ensuremath{\varepsilon}",
-    "η": r"\ensuremath{\eta}",
-    "θ": r"\ensuremath{\theta}",
-    "κ": r"\ensuremath{\kappa}",
-    "λ": r"\ensuremath{\lambda}",
-    "μ": r"\ensuremath{\mu}",
-    "Γ": r"\ensuremath{\Gamma}",
-    "Ψ": r"\ensuremath{\Psi}",
-}
+_ESCAPED: Final = {character: rf"\{character}" for character in "{}$&#%_"}
+_NAMED: Final = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", '"': "textquotedbl"}
+_FORMULAS: Final = {"<": "<", ">": ">", "|": "|", "−": "-", "‖": r"\|"}
+_COMMANDS: Final = (
+    "±pm ×times ≤le ≥ge ∞infty √surd αalpha βbeta γgamma δdelta εvarepsilon ηeta θtheta κkappa λlambda μmu ΓGamma ΨPsi"
+)
+_LATEX: Final = (
+    _ESCAPED
+    | {character: rf"\{name}{{}}" for character, name in _NAMED.items()}
+    | {character: rf"\ensuremath{{{formula}}}" for character, formula in _FORMULAS.items()}
+    | {character: rf"\ensuremath{{\{name}}}" for character, name in re.findall(r"(\S)(\w+)", _COMMANDS)}
+    | {"—": "---", "–": "--", "\xa0": "~"}
+)
 _SUPERSCRIPTS: Final = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED: Final = str.maketrans(_SUPERSCRIPTS, "-0123456789")
 
@@ -177,10 +146,6 @@ def _write_text(_renderer: Any, tokens: Sequence[Token], index: int, _options: A
     return str(escape_html(keep_formulas(tokens[index].content)))
 
 
-def _write_break(*_arguments: Any) -> str:
-    return "<br>"
-
-
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable("image")
 _MARKDOWN.add_render_rule("text", _write_text)
-_MARKDOWN.add_render_rule("hardbreak", _write_break)
+_MARKDOWN.add_render_rule("hardbreak", lambda *_: "<br>")

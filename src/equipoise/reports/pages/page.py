@@ -1,9 +1,8 @@
 """A page: one HTML file that holds everything it needs and loads nothing.
 
-The HTML is in templates, in which everything is escaped that is not marked as safe. Safe are rendered Markdown, the
-style sheet, the scripts, and the data of the charts, which are made so that no name can end a script. The scripts of
-Vega, Vega-Lite and Vega-Embed come from vl-convert, which carries them; they are inlined once. A content security
-policy forbids the page to load anything, and to compile code from text.
+The templates escape everything but rendered Markdown, the style sheet, the scripts and the data of the charts, in which
+no name can end a script. The scripts of Vega, Vega-Lite and Vega-Embed come from vl-convert. A content security policy
+forbids the page to load anything, and to compile code from text.
 """
 
 from __future__ import annotations
@@ -46,7 +45,9 @@ def render_page(page: Page) -> str:
     """Return the page as text."""
     figures: dict[int, int] = {}
     specifications: list[dict[str, Any]] = []
-    page = replace(page, sections=_with_anchors(page.sections))
+    anchors = file_stems([section.anchor or section.title for section in page.sections])
+    named = [replace(section, anchor=anchor) for section, anchor in zip(page.sections, anchors, strict=True)]
+    page = replace(page, sections=named)
     for title, figure in _figures(page):
         figures[id(figure)] = len(specifications)
         specifications.append(_specification(title, figure))
@@ -63,11 +64,6 @@ def render_page(page: Page) -> str:
             script=Markup(code_in_script(_source("charts.js"))),
         )
     )
-
-
-def _with_anchors(sections: Sequence[Section]) -> tuple[Section, ...]:
-    anchors = file_stems([section.anchor or section.title for section in sections])
-    return tuple(replace(section, anchor=anchor) for section, anchor in zip(sections, anchors, strict=True))
 
 
 def json_in_script(value: Any) -> str:

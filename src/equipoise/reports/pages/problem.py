@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from equipoise.reports.charts.curves import curve_chart
-from equipoise.reports.charts.episodes import BAR, trigger_chart
+from equipoise.reports.charts.curves import BAR, curve_chart, trigger_chart
 from equipoise.reports.charts.theme import Theme
 from equipoise.reports.numbers.bounds import rate_guides
 from equipoise.reports.numbers.curves import Curves
@@ -21,9 +21,8 @@ from equipoise.reports.numbers.digest import (
 )
 from equipoise.reports.numbers.format import count, fraction, number, plus_minus
 from equipoise.reports.pages import sentences
-from equipoise.reports.pages.laws import law_parts
 from equipoise.reports.pages.markup import code, escape
-from equipoise.reports.pages.proofs import KEY, MEANING, certificate_parts, certified_figure, guarantee_parts
+from equipoise.reports.pages.proofs import KEY, MEANING, certificate_parts, certified_figure, guarantee_parts, law_parts
 from equipoise.reports.pages.section import Beside, Chart, Figure, Key, Panels, Part, Section, agent_keys
 from equipoise.reports.pages.tables import final_parts, optimum_parts, speed_parts, violation_parts
 from equipoise.studies.record import ENDED
@@ -56,12 +55,8 @@ def problem_section(problem: ProblemDigest, agents: Mapping[str, str], anchor: s
         parts.append(Beside((tuple(optimum_parts(problem)), tuple(speed_parts(problem)))))
     else:
         parts += optimum_parts(problem)
-    return Section(
-        title=record.name,
-        parts=tuple(parts),
-        about=f"{code(record.world)}, {code(record.reward)}: {', '.join(size)}",
-        anchor=anchor,
-    )
+    about = f"{code(record.world)}, {code(record.reward)}: {', '.join(size)}"
+    return Section(record.name, tuple(parts), about, anchor)
 
 
 def _remarks(problem: ProblemDigest) -> list[str]:
@@ -80,12 +75,7 @@ def _remarks(problem: ProblemDigest) -> list[str]:
     return remarks
 
 
-def _names(curves: Curves) -> list[str]:
-    return list(dict.fromkeys(curves.frame["agent"]))
-
-
 def _mean_of(problem: ProblemDigest) -> str:
-    """What curves and bands are."""
     fewest, *_, most = sorted([agent.final.n for agent in problem.agents] * 2)
     if most == 1:
         return "One seed only: no mean and no band."
@@ -97,7 +87,6 @@ def _mean_of(problem: ProblemDigest) -> str:
 
 
 def _floor_words(curves: Curves, what: str, gap: float = 0.0) -> str:
-    """What a log axis cannot show, if there is such a thing."""
     note = ""
     if curves.below and curves.floor is not None:
         reason = f"zero, negative, or below {number(curves.floor)}"
@@ -118,10 +107,10 @@ def _main_figure(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part
 
     certified = problem.certified if regret else None
 
-    def chart(theme: Theme) -> Any:
+    def chart(theme: Theme) -> Chart:
         return curve_chart(curves, agents, theme, problem.measure, guides, level, certified=certified)
 
-    legend = agent_keys(agents, _names(curves))
+    legend = agent_keys(agents, dict.fromkeys(curves.frame["agent"]))
     if certified is not None:
         legend = (*legend, KEY)
     if guides:
@@ -177,23 +166,21 @@ def _outcomes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     legend = agent_keys(agents, [agent.name for agent in problem.agents])
     if optimum is not None:
         legend = (*legend, Key.rule("ink", "optimum"))
+    heading = f"### Average outcomes{' against the optimum' if optimum else ''}"
     label = f"Average outcomes against steps on {record.name}"
-    return [
-        f"### Average outcomes{' against the optimum' if optimum else ''}",
-        Panels("outcomes", tuple(panels), label, legend, _outcome_words(problem)),
-    ]
+    return [heading, Panels("outcomes", tuple(panels), label, legend, _outcome_words(problem))]
 
 
 def _outcome_words(problem: ProblemDigest) -> str:
-    note = "Each entry of the average outcome vector of the first t steps. " + _mean_of(problem)
+    note = "Each entry of the average outcome vector of the first t steps. "
     if problem.record.n_outcomes > MOST_OUTCOMES:
-        chosen = f"Of {problem.record.n_outcomes} outcomes, the {CHOSEN_OUTCOMES} "
+        note = f"Of {problem.record.n_outcomes} outcomes, the {CHOSEN_OUTCOMES} on which "
         if problem.distance is not None:
             best = problem.best or problem.agents[0].name
-            chosen += f"on which {best} ends furthest from the optimum, and the Euclidean distance over all of them. "
+            note += f"{best} ends furthest from the optimum, and the Euclidean distance over all of them. "
         else:
-            chosen += "on which the agents end furthest apart. "
-        note = chosen + _mean_of(problem)
+            note += "the agents end furthest apart. "
+    note += _mean_of(problem)
     if problem.record.optimum is not None:
         note += " If several outcome vectors are optimal, the optimum shown is one of them."
     if problem.distance is not None:
@@ -206,24 +193,18 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     if curves is None:
         return ["### Episodes", sentences.write_note("No agent here works in episodes.")]
 
-    def begun(theme: Theme) -> Any:
-        return curve_chart(curves, agents, theme, "episodes begun")
-
-    def ended(theme: Theme) -> Any:
-        return trigger_chart(problem, theme)
-
-    names = _names(curves)
+    names = list(dict.fromkeys(curves.frame["agent"]))
     busy = [agent for agent in problem.agents if agent.name in names]
     idle = [agent.name for agent in problem.agents if agent.episodes <= 0]
-    shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent) if n) for agent in busy]
+    shares = [", ".join(f"{n:,.0f} {_ENDED_BY[key]}" for key, n in _ended(agent).items() if n) for agent in busy]
     summary = "; ".join(f"{agent.name}: {share or 'none'}" for agent, share in zip(busy, shares, strict=True))
-    reasons = [i for i, key in enumerate(ENDED) if any(dict(_ended(agent))[key] for agent in busy)]
+    reasons = [i for i, key in enumerate(ENDED) if any(_ended(agent)[key] for agent in busy)]
     note = f"{_mean_of(problem)}{_floor_words(curves, 'the number')}"
     note += " Shares: of the mean numbers at the end, the open episode apart."
     note += f" Without episodes, and left out: {sentences.join_names(idle)}." if idle else ""
     left = Figure(
         name="episodes",
-        chart=begun,
+        chart=lambda theme: curve_chart(curves, agents, theme, "episodes begun"),
         label=f"Number of episodes against steps on {problem.record.name}, log-log axes",
         heading="Episodes begun",
         legend=agent_keys(agents, names),
@@ -231,7 +212,7 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     )
     right = Figure(
         name="triggers",
-        chart=ended,
+        chart=partial(trigger_chart, problem),
         label=f"What ended the episodes: {summary}",
         heading="What ended them",
         legend=[Key(_ENDED_BY[ENDED[i]], f"trigger-{i}", shape="square") for i in reasons],
@@ -240,5 +221,5 @@ def _episodes(problem: ProblemDigest, agents: Mapping[str, str]) -> list[Part]:
     return ["### Episodes and what ended them", Beside(((left,), (right,))), sentences.write_note(note)]
 
 
-def _ended(agent: AgentDigest) -> list[tuple[str, float]]:
-    return list(zip(ENDED, agent.triggers, strict=True))
+def _ended(agent: AgentDigest) -> dict[str, float]:
+    return dict(zip(ENDED, agent.triggers, strict=True))

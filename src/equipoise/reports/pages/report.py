@@ -1,7 +1,4 @@
-"""The report of a study: its sections, problem by problem, then those of the user, and the page that shows them.
-
-User-written sections are found by their names, made from results, and checked before anything is written.
-"""
+"""The report of a study: its sections, problem by problem, then user-written ones, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -15,24 +12,24 @@ from equipoise.errors import EquipoiseError, ParameterError, ReportError
 from equipoise.reports.numbers.comparisons import ALPHA, DRAWS, MOST_EXACT
 from equipoise.reports.numbers.digest import ProblemDigest, digest
 from equipoise.reports.numbers.format import as_given
-from equipoise.reports.pages.laws import MEANING as LAWS
 from equipoise.reports.pages.markup import code, escape, write_code_block, write_list
 from equipoise.reports.pages.page import Page, render_page
 from equipoise.reports.pages.problem import problem_section
-from equipoise.reports.pages.proofs import MEANING
+from equipoise.reports.pages.proofs import LAW_MEANING, MEANING
 from equipoise.reports.pages.section import Column, Part, Section, SectionMaker, Table, Text
 from equipoise.reports.pages.sentences import join_names, summary
 from equipoise.studies.reader import open_results
 from equipoise.studies.results import Failure, Results
 
-Study = Results | str | os.PathLike[str]
-"""The results of a study, or the folder that holds them."""
+Study = Results | str | os.PathLike[str]  # the results of a study, or the folder that holds them
 
 
 def write_report(
     results: Study, path: str | os.PathLike[str] | None = None, sections: Sequence[SectionMaker | Section] = ()
 ) -> Path:
     """Write the report of a study as one self-contained HTML file, atomically.
+
+    If a section of your own fails or the file cannot be written, whatever was at `path` is still there.
 
     Parameters
     ----------
@@ -47,18 +44,6 @@ def write_report(
     -------
     Path
         Of the file.
-
-    Raises
-    ------
-    ReportError
-        When a section of your own raises an error or is none; nothing is written then.
-    FileError
-        When the file cannot be written; whatever was at `path` is then still there.
-
-    See Also
-    --------
-    equipoise.reports.write_tables : Its tables as files.
-    equipoise.reports.write_figures : Its figures as files.
 
     Examples
     --------
@@ -133,12 +118,8 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
     Examples
     --------
     >>> from equipoise.reports import Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
-    >>> [section.title for section in report_sections(results, [Section("Machines", ["One."])])]
+    >>> [section.title for section in report_sections(Results("mine"), [Section("Machines", ["One."])])]
     ['Machines']
     """
     return [*_problem_sections(results, digest(results)), *own_sections(sections, results)]
@@ -146,28 +127,21 @@ def report_sections(results: Results, sections: Sequence[SectionMaker | Section]
 
 def _problem_sections(results: Results, problems: Sequence[ProblemDigest]) -> list[Section]:
     agents = {agent.name: agent.label for agent in results.agents}
-    return [
-        problem_section(problem, agents, _anchor(index), alone=len(problems) == 1)
-        for index, problem in enumerate(problems)
-    ]
-
-
-def _anchor(index: int) -> str:
-    return f"problem-{index + 1}"
+    alone = len(problems) == 1
+    return [problem_section(problem, agents, f"problem-{n}", alone) for n, problem in enumerate(problems, start=1)]
 
 
 def _overview(results: Results, problems: Sequence[ProblemDigest], done: int) -> list[Part]:
     parts = _state(results, done)
     if problems:
         shown = [
-            f"- [{escape(problem.record.name)}](#{_anchor(index)})\n\n  {escape(' '.join(summary(problem)))}"
-            for index, problem in enumerate(problems)
+            f"- [{escape(problem.record.name)}](#problem-{n})\n\n  {escape(' '.join(summary(problem)))}"
+            for n, problem in enumerate(problems, start=1)
         ]
         parts.append("\n".join(["## What this shows", "", *shown]))
     if results.agents:
         columns = (Column("agent", "long", "agent"), Column("made by", "long", "code"))
-        rows = [(agent.label, agent.made) for agent in results.agents]
-        parts += ["### Agents", Table("agents", "Agents", columns, rows)]
+        parts += ["### Agents", Table("agents", "Agents", columns, [(one.label, one.made) for one in results.agents])]
     if results.failures:
         parts.append("\n".join(["### Failed runs", "", *_failures(results.failures)]))
     if results.damaged:
@@ -188,7 +162,6 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
 
 
 def _state(results: Results, done: int) -> list[Part]:
-    """What a reader should know before trusting any of it."""
     parts: list[Part] = []
     if not done:
         parts.append("No run has a result yet.")
@@ -231,9 +204,9 @@ def _closing(results: Results, problems: Sequence[ProblemDigest]) -> list[Part]:
         )
     if any(problem.laws is not None for problem in problems):
         methods.append(
-            f"{LAWS}; where these are proven, those of all laws hold the truth together with the probability that the"
-            " certificates do. The truth is the law of the world; a conditional law that never comes into play there"
-            " has none."
+            f"{LAW_MEANING}; where these are proven, those of all laws hold the truth together with the probability"
+            " that the certificates do. The truth is the law of the world; a conditional law that never comes into play"
+            " there has none."
         )
     if results.guarantees:
         methods.append(
@@ -252,9 +225,7 @@ Resolve = Callable[[str, str, type[EquipoiseError]], Any]
 
 
 def load_section(kind: str, resolve: Resolve) -> SectionMaker:
-    """The function that a name on the command line means.
-
-    Nothing is imported here: the resolver decides which modules may be imported, and does it.
+    """Find the function of `Results` that a name on the command line stands for; the resolver does any importing.
 
     Parameters
     ----------
@@ -268,11 +239,6 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
     callable
         A function of `Results` that returns a `Section`.
 
-    Raises
-    ------
-    ReportError
-        When the name is of another form, is not to be had, or does not name a function.
-
     Examples
     --------
     >>> from equipoise.reports import Section
@@ -285,65 +251,44 @@ def load_section(kind: str, resolve: Resolve) -> SectionMaker:
         raise ReportError(f'--section: got {kind!r}; "package.module:name" is needed, the name of a function')
     maker = resolve(kind, "--section", ReportError)
     if not callable(maker):
-        raise ReportError(
-            f"--section: {kind} is of type {type(maker).__name__}; a function of the results that returns a Section is"
-            " needed"
-        )
+        needed = "a function of the results that returns a Section is needed"
+        raise ReportError(f"--section: {kind} is of type {type(maker).__name__}; {needed}")
     return maker  # type: ignore[no-any-return]
 
 
 def own_sections(makers: Sequence[SectionMaker | Section], results: Results) -> list[Section]:
-    """The sections that functions make from results.
+    """Make the user-written sections from results; a `ReportError` names one that fails or returns something else.
 
     Parameters
     ----------
     makers : sequence of callable or Section
-        Each takes `Results` and returns a `Section`; one that is made already is taken as it is.
+        Each takes `Results` and returns a `Section`; a `Section` is taken as it is.
     results : Results
         Of a study.
 
     Returns
     -------
     list of Section
-        One a function.
-
-    Raises
-    ------
-    ReportError
-        When one raises an error or returns something else; it is named.
+        One per function.
 
     Examples
     --------
     >>> from equipoise.reports import Section
-    >>> import polars
     >>> from equipoise.studies import Results
-    >>> frame = polars.DataFrame(schema={"problem": str, "agent": str, "t": int})
-    >>> results = Results(name="mine", toml="", problems=(), agents=(), frame=frame, rates={},
-    ...                   failures=(), missing=0, damaged=(), versions=())
-    >>> def about(results):
-    ...     return Section("About", [f"This is {results.name}."])
-    >>> [section.title for section in own_sections([about], results)]
+    >>> [section.title for section in own_sections([lambda results: Section("About", [results.name])], Results("mine"))]
     ['About']
     """
-    return [_call(maker, results) for maker in makers]
-
-
-def _call(maker: SectionMaker | Section, results: Results) -> Section:
-    if isinstance(maker, Section):
-        return maker
-    if not callable(maker):
-        raise ReportError(f"sections: got {maker!r}; functions of the results are needed")
-    name = _name(maker)
-    try:
-        section = maker(results)
-    except (Exception, SystemExit) as error:  # whatever the function raises
-        raise ReportError(f"section {name}: it raised {type(error).__name__}: {error}") from error
-    if not isinstance(section, Section):
-        raise ReportError(f"section {name}: it returned {type(section).__name__}; a Section is needed")
-    return section
-
-
-def _name(maker: SectionMaker) -> str:
-    """A function as it is named on the command line, as far as it has a name."""
-    name = getattr(maker, "__qualname__", None)
-    return repr(maker) if name is None else f"{maker.__module__}:{name}"
+    sections = []
+    for maker in makers:
+        if not isinstance(maker, Section) and not callable(maker):
+            raise ReportError(f"sections: got {maker!r}; functions of the results are needed")
+        name = getattr(maker, "__qualname__", None)
+        name = repr(maker) if name is None else f"{maker.__module__}:{name}"  # as on the command line
+        try:
+            section = maker if isinstance(maker, Section) else maker(results)
+        except (Exception, SystemExit) as error:  # whatever the function raises
+            raise ReportError(f"section {name}: it raised {type(error).__name__}: {error}") from error
+        if not isinstance(section, Section):
+            raise ReportError(f"section {name}: it returned {type(section).__name__}; a Section is needed")
+        sections.append(section)
+    return sections

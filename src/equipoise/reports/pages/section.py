@@ -1,11 +1,7 @@
 """A section of a report: plain data, from which the page, the tables and the figures are all made.
 
-A section has a title and parts in the order in which they are read. A part is a text in Markdown, a mapping of names to
-values, a table, or a figure; nothing in it knows of HTML or LaTeX, so a number is the same wherever it is shown.
-
-A user-written section is a function of the `Results` of a study that returns one:
-
-    from equipoise.reports import Section, Table
+A section has a title and parts: texts in Markdown, mappings of names to values, tables and figures. A user-written one
+is a function of the `Results` of a study:
 
     def seeds(results):
         counts = results.frame.group_by("agent", maintain_order=True).agg(results.frame["seed"].n_unique())
@@ -40,7 +36,7 @@ class Text:
     Attributes
     ----------
     text : str
-        Markdown. HTML in it is not obeyed, but shown; `escape` makes Markdown of plain text.
+        Markdown. HTML in it is shown, not interpreted; `escape` makes Markdown of plain text.
     kind : "plain", "note", "muted" or "bad"
         How it looks: a note is smaller.
 
@@ -125,15 +121,13 @@ class Table:
         object.__setattr__(self, "columns", columns)
         for index, row in enumerate(self.rows):
             if not isinstance(row, tuple | list) or len(row) != len(columns):
-                raise ReportError(
-                    f"table {self.name!r}: row {index} is {row!r}; {len(columns)} cells are needed, one for each column"
-                )
+                needed = f"{len(columns)} cells are needed, one for each column"
+                raise ReportError(f"table {self.name!r}: row {index} is {row!r}; {needed}")
             for cell in row:
                 if not isinstance(cell, str):
-                    raise ReportError(
-                        f"table {self.name!r}: row {index}: the cell {cell!r} is of type {type(cell).__name__}; a text"
-                        " is needed, with numbers written out"
-                    )
+                    found = f"the cell {cell!r} is of type {type(cell).__name__}"
+                    needed = "a text is needed, with numbers written out"
+                    raise ReportError(f"table {self.name!r}: row {index}: {found}; {needed}")
 
 
 @dataclass(frozen=True)
@@ -212,14 +206,11 @@ class Figure:
     name : str
         Of its file, after that of the section: small letters, digits and hyphens.
     chart : altair chart, mapping or callable
-        What is drawn. A chart of Altair or a specification of Vega-Lite gets the colours, letters and size of where it
-        is shown. A function gets the `Theme` of that place, with its colours, and returns one of the two.
+        A chart of Altair, a specification of Vega-Lite, or a function of the `Theme` of its place that returns one.
     label : str
         What it shows in words, for those who cannot see it.
-    caption : str
-        Below the chart.
-    heading, aside : str
-        Above the chart: a few words, and a remark after them.
+    caption, heading, aside : str
+        Below the chart; and above it, a few words and a remark after them.
     legend : sequence of Key
         On the page, above the chart. In a file a chart has the legend that is within it.
     height : int
@@ -248,10 +239,8 @@ class Figure:
         if not isinstance(self.height, int) or self.height <= 0:
             raise ReportError(f"figure {self.name!r}: height: got {self.height!r}; a positive whole number is needed")
         if not (callable(self.chart) or isinstance(self.chart, Mapping) or hasattr(self.chart, "to_dict")):
-            raise ReportError(
-                f"figure {self.name!r}: chart: got {type(self.chart).__name__}; a chart of Altair, a specification of"
-                " Vega-Lite, or a function of a Theme is needed"
-            )
+            needed = "a chart of Altair, a specification of Vega-Lite, or a function of a Theme is needed"
+            raise ReportError(f"figure {self.name!r}: chart: got {type(self.chart).__name__}; {needed}")
 
     def draw(self, theme: Theme) -> Chart:
         """Return the chart itself, for a theme.
@@ -261,9 +250,7 @@ class Figure:
         theme : Theme
             Of the place where it is shown.
         """
-        if callable(self.chart) and not hasattr(self.chart, "to_dict"):
-            return self.chart(theme)
-        return self.chart
+        return self.chart(theme) if callable(self.chart) and not hasattr(self.chart, "to_dict") else self.chart
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,12 +259,10 @@ class Panels:
 
     Attributes
     ----------
-    name : str
-        Of the file, after that of the section.
+    name, label : str
+        As of `Figure`.
     figures : sequence of Figure
-        The charts; of each the heading is its title.
-    label : str
-        What they show in words.
+        The charts; the heading of each is its title.
     legend : sequence of Key
         Of all of them.
     note : str
@@ -286,7 +271,7 @@ class Panels:
     Examples
     --------
     >>> panel = Figure("left", {"mark": "point"}, label="One point.", heading="star")
-    >>> [figure.heading for figure in Panels("points", (panel,), label="One point a world.").figures]
+    >>> [figure.heading for figure in Panels("points", (panel,), label="One point per world.").figures]
     ['star']
     """
 
@@ -333,19 +318,11 @@ class Section:
     title : str
         Its heading, and its entry in the navigation.
     parts : sequence of parts
-        In the order in which they are read: strings in Markdown, mappings of names to values, `Text`, `Table`,
-        `Figure`, `Panels` and `Beside`.
+        In reading order: strings in Markdown, mappings, `Text`, `Table`, `Figure`, `Panels` and `Beside`.
     about : str
         A line of Markdown below the title, such as what the section is made from; empty if there is none.
-    anchor : str
-        By which links refer to it; made from the title if it is empty.
-    entry : str
-        What the navigation shows instead of the title, if not empty.
-
-    Raises
-    ------
-    ReportError
-        When the title is no text, or something is no part.
+    anchor, entry : str
+        The name in links, and the entry in the navigation; made from the title if empty.
 
     Examples
     --------
@@ -368,14 +345,10 @@ class Section:
         given: list[object] = list(walk_parts(self.parts))  # a user wrote it, so entries may be of any type
         for index, part in enumerate(given):
             if not isinstance(part, PARTS):
-                kinds = ", ".join(kind.__name__ for kind in PARTS)
-                raise ReportError(
-                    f"section {self.title!r}: part {index} is of type {type(part).__name__}; one of {kinds} is needed"
-                )
-        for kind, names in (
-            ("table", [table.name for table in self.tables]),
-            ("figure", [figure.name for figure in self.figures]),
-        ):
+                needed = f"one of {', '.join(kind.__name__ for kind in PARTS)} is needed"
+                raise ReportError(f"section {self.title!r}: part {index} is of type {type(part).__name__}; {needed}")
+        for kind, parts in (("table", self.tables), ("figure", self.figures)):
+            names = [part.name for part in parts]
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ReportError(f"section {self.title!r}: two of its {kind}s are called {twice[0]!r}")
@@ -391,8 +364,12 @@ class Section:
         return [part for part in walk_parts(self.parts) if isinstance(part, Figure | Panels)]
 
 
-SectionMaker: TypeAlias = Callable[[Results], Section]
-"""A function of the `Results` of a study."""
+SectionMaker: TypeAlias = Callable[[Results], Section]  # a function of the `Results` of a study
+
+
+def number_columns(*headings: str) -> list[Column]:
+    """Make columns of numbers."""
+    return [Column(heading, "number") for heading in headings]
 
 
 def walk_parts(parts: Sequence[Part]) -> Iterator[Part]:

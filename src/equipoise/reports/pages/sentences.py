@@ -1,4 +1,4 @@
-"""What a problem shows, in sentences. All text here is plain: the page escapes it."""
+"""What a problem shows, in plain sentences: the page escapes them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def summary(problem: ProblemDigest) -> list[str]:
     sentences = [_leader(problem, best)]
     sentences += _differences(problem)
     sentences += _fall(best)
-    sentences += [] if best.proven is None else [_sentence_case(when_proven(best.proven))]
+    if best.proven is not None:
+        clause = when_proven(best.proven)
+        sentences.append(f"{clause[0].upper()}{clause[1:]}.")
     return sentences
 
 
@@ -97,10 +99,6 @@ def when_proven(found: CertifiedRegret) -> str:
         return f"from t = {found.all:,} on it is proven{'' if one else f' in all {found.runs} runs'} {lost}{sure}"
     when = f"from t = {found.since[0]:,} on" + (f" in the first, {found.since[-1]:,} in the last" if done > 1 else "")
     return f"at the end it is proven in {done} of {found.runs} runs {lost}, {when}{sure}"
-
-
-def _sentence_case(clause: str) -> str:
-    return f"{clause[0].upper()}{clause[1:]}."
 
 
 def _leader(problem: ProblemDigest, best: AgentDigest) -> str:
@@ -131,10 +129,8 @@ def _differences(problem: ProblemDigest) -> list[str]:
     groups: dict[str, list[Comparison]] = {}
     for pair in against_best(problem):
         groups.setdefault(_kind(pair), []).append(pair)
-    return [
-        _sentence(kind, join_names([_with_factor(problem, pair.second) for pair in pairs], most=3), pairs)
-        for kind, pairs in groups.items()
-    ]
+    names = {kind: [_with_factor(problem, pair.second) for pair in pairs] for kind, pairs in groups.items()}
+    return [_sentence(kind, join_names(names[kind], most=3), pairs) for kind, pairs in groups.items()]
 
 
 def _kind(pair: Comparison) -> str:
@@ -151,26 +147,18 @@ def _kind(pair: Comparison) -> str:
 
 def _sentence(kind: str, names: str, pairs: Sequence[Comparison]) -> str:
     corrected = [pair.corrected for pair in pairs if pair.corrected is not None]
-    several = len(corrected) > 1
-    match kind:
-        case "significant":
-            p = p_value(max(corrected))
-            p = p.replace("=", "≤") if several else p
-            return f"The difference from {names} is significant (Holm-corrected {p})."
-        case "open":
-            p = p_value(min(corrected))
-            p = p.replace("=", "≥") if several else p
-            return f"The difference from {names} is not significant (Holm-corrected {p})."
-        case "reversed":
-            return f"On the seeds that they share {names} did better: the seeds of the agents differ."
-        case "same":
-            return f"It is the same as that of {names} on every seed."
-        case "no chance":
-            return f"The difference from {names} is the same on every seed: chance plays no part in it."
-        case "one seed":
-            return f"One seed is shared with {names}, so nothing can be said about chance."
-        case _:
-            return f"No seed is shared with {names}, so there is no comparison."
+    if kind in ("significant", "open"):
+        p, sign, word = (max, "≤", "significant") if kind == "significant" else (min, "≥", "not significant")
+        found = p_value(p(corrected))
+        found = found.replace("=", sign) if len(corrected) > 1 else found
+        return f"The difference from {names} is {word} (Holm-corrected {found})."
+    return {
+        "reversed": f"On the seeds that they share {names} did better: the seeds of the agents differ.",
+        "same": f"It is the same as that of {names} on every seed.",
+        "no chance": f"The difference from {names} is the same on every seed: chance plays no part in it.",
+        "one seed": f"One seed is shared with {names}, so nothing can be said about chance.",
+        "no seed": f"No seed is shared with {names}, so there is no comparison.",
+    }[kind]
 
 
 def _with_factor(problem: ProblemDigest, name: str) -> str:

@@ -1,12 +1,10 @@
-"""The numbers behind the charts of a problem: final regret and comparisons, the optimum and its prices, speeds.
-
-With constraints, also how much each is violated: a table of all agents, and a panel for each constraint.
-"""
+"""The numbers behind the charts of a problem: final regret, comparisons, optimum, speeds, violations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from equipoise.reports.charts.curves import curve_chart
 from equipoise.reports.charts.theme import Theme
@@ -28,8 +26,8 @@ from equipoise.reports.numbers.format import (
 from equipoise.reports.pages import sentences
 from equipoise.reports.pages.markup import escape, write_list
 from equipoise.reports.pages.proofs import within_cell
-from equipoise.reports.pages.section import Column, Figure, Panels, Part, Table, Text, agent_keys
-from equipoise.studies.results import INFEASIBLE, Optimum
+from equipoise.reports.pages.section import Chart, Column, Figure, Panels, Part, Table, Text, agent_keys, number_columns
+from equipoise.studies.results import INFEASIBLE
 
 _MOST_VERDICTS: Final = 5
 
@@ -54,16 +52,16 @@ def final_parts(problem: ProblemDigest) -> list[Part]:
 def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> Table:
     regret = problem.measure == "regret"
     at = "" if problem.end is None else f" at t = {problem.end:,}"
-    columns = [Column("agent", "long", "agent"), Column("seeds", "number"), Column(f"{problem.measure}{at}", "number")]
+    columns = [Column("agent", "long", "agent"), *number_columns("seeds", f"{problem.measure}{at}")]
     if regret:
-        columns += [Column("slope", "number"), Column("bound", "number")]
+        columns += number_columns("slope", "bound")
     proving = next((agent.proven for agent in problem.agents if agent.proven is not None), None)
     if proving is not None:
-        columns += [Column("certified", "number"), Column(f"within {as_given(proving.within)}", "number")]
+        columns += number_columns("certified", f"within {as_given(proving.within)}")
     if problem.violations is not None:
         columns.append(Column(problem.judged, "number"))
     if against:
-        columns += [Column("best is better on", "number"), Column("corrected p", "number")]
+        columns += number_columns("best is better on", "corrected p")
     rows = []
     for agent in problem.agents:
         row: list[str] = [agent.label, str(agent.final.n)]
@@ -75,20 +73,12 @@ def _final_table(problem: ProblemDigest, against: Mapping[str, Comparison]) -> T
         if problem.violations is not None:
             row.append(plus_minus(agent.priced))
         if against:
-            row += ["best", ""] if agent.name == problem.best else _against(against[agent.name])
+            pair = against.get(agent.name)
+            row += ["best", ""] if pair is None else [f"{pair.lower} of {pair.n}", p_cell(pair.corrected)]
         rows.append(tuple(row))
     best = next((i for i, agent in enumerate(problem.agents) if agent.name == problem.best), None)
-    return Table(
-        name="final",
-        label=f"Final {problem.measure} on {problem.record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        best=best if against else None,
-    )
-
-
-def _against(pair: Comparison) -> list[str]:
-    return [f"{pair.lower} of {pair.n}", p_cell(pair.corrected)]
+    label = f"Final {problem.measure} on {problem.record.name}"
+    return Table("final", label, columns, rows, best=best if against else None)
 
 
 def _table_words(problem: ProblemDigest) -> str:
@@ -131,29 +121,17 @@ def _all_pairs(problem: ProblemDigest) -> Table:
         ps = (p_cell(p) for p in (pair.p, pair.corrected))
         rows.append((f"{pair.first} − {pair.second}", f"{pair.lower} of {pair.n}", mean + width, *ps))
     every = f"All {len(problem.comparisons)} pairs of agents"
-    return Table(
-        name="pairs",
-        label=f"{every} on {problem.record.name}",
-        columns=(
-            Column("pair", "long"),
-            Column("first is better on", "number"),
-            Column(f"difference in {problem.judged}", "number"),
-            Column("p", "number"),
-            Column("corrected p", "number"),
-        ),
-        rows=tuple(rows),
-        folded=every,
-    )
+    numbers = number_columns("first is better on", f"difference in {problem.judged}", "p", "corrected p")
+    columns = (Column("pair", "long"), *numbers)
+    return Table("pairs", f"{every} on {problem.record.name}", columns, rows, folded=every)
 
 
 def optimum_parts(problem: ProblemDigest) -> list[Part]:
     """What could be had: the value with its certificate, outcomes, and prices."""
     record, optimum = problem.record, problem.record.optimum
     if optimum is None:
-        note = (
-            "The offline program has no certified answer for this problem: there is no optimum to measure regret"
-            " against."
-        )
+        note = "The offline program has no certified answer for this problem: there is no optimum to measure regret"
+        note += " against."
         if problem.certified is not None:
             note += " Certificates are proven without it."
         return ["### Optimum", sentences.write_note(note)]
@@ -168,31 +146,20 @@ def optimum_parts(problem: ProblemDigest) -> list[Part]:
         "solver": f"{optimum.solver}, {number(optimum.seconds, 2)} s",
     }
     best = next((agent for agent in problem.agents if agent.name == problem.best), None)
-    columns = [Column("outcome"), Column("optimum", "number")]
-    columns += [Column("best agent", "number")] if best else []
-    columns.append(Column("price −θ*", "number"))
+    columns = ["outcome", *number_columns("optimum", *(["best agent"] if best else []), "price −θ*")]
     rows = []
     for k, (outcome, theta) in enumerate(zip(optimum.outcomes, optimum.theta, strict=True)):
         reached = [number(best.outcomes[k])] if best else []
         rows.append((record.outcome_name(k), number(outcome), *reached, number(-theta)))
-    prices = Table(
-        name="optimum",
-        label=f"Optimal outcomes and shadow prices of {record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        folded=f"All {len(rows)} outcomes and their prices" if len(rows) > MOST_OUTCOMES else "",
-    )
-    return ["### Optimum", facts, prices, sentences.write_note(_price_words(optimum))]
-
-
-def _price_words(optimum: Optimum) -> str:
+    folded = f"All {len(rows)} outcomes and their prices" if len(rows) > MOST_OUTCOMES else ""
+    prices = Table("optimum", f"Optimal outcomes and shadow prices of {record.name}", columns, rows, folded=folded)
     note = (
         "The optimum lies between the value, which is attained, and the dual value, which the certificate proves."
         " −θ* are shadow prices: what a little more of each outcome is worth at the optimum, in units of g."
     )
     if optimum.status != "optimal":
         note += f" The solver's answer is not certified as optimal ({optimum.status})."
-    return note
+    return ["### Optimum", facts, prices, sentences.write_note(note)]
 
 
 def speed_parts(problem: ProblemDigest) -> list[Part]:
@@ -203,17 +170,8 @@ def speed_parts(problem: ProblemDigest) -> list[Part]:
         if agent.speed is not None:
             speed = [steps_per_second(agent.speed.median), speeds(agent.speed.slowest, agent.speed.fastest)]
         rows.append((agent.label, *speed, f"{agent.sweeps:,.0f}"))
-    table = Table(
-        name="speed",
-        label=f"Steps per second on {problem.record.name}",
-        columns=(
-            Column("agent", form="agent"),
-            Column("median", "number"),
-            Column("range", "number"),
-            Column("sweeps", "number"),
-        ),
-        rows=tuple(rows),
-    )
+    columns = (Column("agent", form="agent"), *number_columns("median", "range", "sweeps"))
+    table = Table("speed", f"Steps per second on {problem.record.name}", columns, rows)
     note = (
         "Steps per second over whole runs, compilation apart: median and range over seeds. Sweeps: of the planner,"
         " mean over seeds."
@@ -226,33 +184,38 @@ _HEIGHT: Final = 180
 
 def violation_parts(problem: ProblemDigest, agents: Mapping[str, str], seeds: str) -> list[Part]:
     """The violation of each constraint, as a table and over time; nothing if there are no constraints."""
-    found = problem.violations
+    found, record = problem.violations, problem.record
     if found is None:
         return []
-    record = problem.record
-    panels = Panels(
-        name="violations",
-        figures=tuple(
-            _panel(j, name, curves, record.name, agents)
-            for j, (name, curves) in enumerate(zip(record.constraints, found.curves, strict=True))
-        ),
-        label=f"Violation of each constraint against steps on {record.name}, log-log axes: {_ends(problem, found)}",
-        legend=agent_keys(agents, [agent.name for agent in problem.agents]),
-        note=f"What each constraint lacks at the average outcomes of the first t steps. {seeds}{_below(found)}",
-    )
-    note = (
+    figures, ends = [], []
+    for j, (name, curves) in enumerate(zip(record.constraints, found.curves, strict=True)):
+        label = f"Violation of {name} against steps on {record.name}"
+        chart = partial(_violation_chart, curves, agents)
+        figures.append(Figure(f"violation-{j}", chart, label, heading=name, height=_HEIGHT))
+        last = [f"{agent.name} {plus_minus(found.final[agent.name][j])}" for agent in problem.agents]
+        ends.append(f"{name}: {', '.join(last)}")
+    below = sum(curves.below for curves in found.curves)
+    note = f"What each constraint lacks at the average outcomes of the first t steps. {seeds}"
+    note += f" Marked ▽ at the bottom: {count(below, 'mean')} at or close to zero." if below else ""
+    label = f"Violation of each constraint against steps on {record.name}, log-log axes: {'; '.join(ends)}"
+    legend = agent_keys(agents, [agent.name for agent in problem.agents])
+    words = (
         "Mean over seeds ± half-width of its 95 % interval; in brackets, in how many runs the constraint is met at the "
         "end. Multiplier: what easing the constraint by a little is worth at the optimum. A penalty whose price is "
         "above it is exact, and violations then vanish with the regret."
     )
-    return ["### Violation of each constraint", _violation_table(problem, found), sentences.write_note(note), panels]
+    panels = Panels("violations", figures, label, legend, note)
+    return ["### Violation of each constraint", _violation_table(problem, found), sentences.write_note(words), panels]
+
+
+def _violation_chart(curves: Curves, agents: Mapping[str, str], theme: Theme) -> Chart:
+    return curve_chart(curves, agents, theme, "violation" if theme.tooltips else "")
 
 
 def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
     record = problem.record
     multipliers = record.optimum.multipliers if record.optimum is not None else {}
-    columns = [Column("constraint", "long"), Column("price", "number"), Column("multiplier", "number")]
-    columns += [Column(agent.name, "number") for agent in problem.agents]
+    columns = [Column("constraint", "long"), *number_columns("price", "multiplier", *(a.name for a in problem.agents))]
     rows: list[tuple[str, ...]] = []
     for j, (name, price) in enumerate(zip(record.constraints, record.prices, strict=True)):
         cells = [
@@ -262,29 +225,4 @@ def _violation_table(problem: ProblemDigest, found: Violations) -> Table:
         multiplier = number(multipliers[name]) if name in multipliers else "not known"
         rows.append((name, number(price), multiplier, *cells))
     at = "" if problem.end is None else f" at t = {problem.end:,}"
-    return Table(
-        name="violations",
-        label=f"Violation of each constraint{at} on {record.name}",
-        columns=tuple(columns),
-        rows=tuple(rows),
-    )
-
-
-def _panel(j: int, name: str, curves: Curves, problem: str, agents: Mapping[str, str]) -> Figure:
-    def chart(theme: Theme) -> Any:
-        return curve_chart(curves, agents, theme, "violation" if theme.tooltips else "")
-
-    label = f"Violation of {name} against steps on {problem}"
-    return Figure(f"violation-{j}", chart, label, heading=name, height=_HEIGHT)
-
-
-def _ends(problem: ProblemDigest, found: Violations) -> str:
-    return "; ".join(
-        f"{name}: " + ", ".join(f"{agent.name} {plus_minus(found.final[agent.name][j])}" for agent in problem.agents)
-        for j, name in enumerate(problem.record.constraints)
-    )
-
-
-def _below(found: Violations) -> str:
-    below = sum(curves.below for curves in found.curves)
-    return f" Marked ▽ at the bottom: {count(below, 'mean')} at or close to zero." if below else ""
+    return Table("violations", f"Violation of each constraint{at} on {record.name}", columns, rows)
