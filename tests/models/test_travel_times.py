@@ -13,7 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from equipoise import models
 from equipoise.errors import ModelError
 from equipoise.models import Model, communication, diameter, diameter_bounds, hitting_times, travel_times, unreachable
-from equipoise.models.travel_times import breadth_first
 
 
 def dense_times(model, target):
@@ -120,8 +119,8 @@ def test_a_start_that_misses_the_target_is_repaired():
     """Greedy for u = 0 every tie goes to action 0, which at the ends of a star is the loop: nobody arrives."""
     model = models.star(3, 6)
     target = 9  # the end of the last branch
-    search = travel_times._prepare_search(model)
-    breadth_first(search.reverse_first, search.reverse_state, target, search.order, search.distance)
+    search = travel_times._Search(model)
+    search.begin(target)
     h = travel_times._policy_iteration(model, target, np.zeros(model.n_states), search)
     assert h.tolist() == dense_times(model, target).tolist()
 

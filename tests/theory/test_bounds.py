@@ -380,7 +380,7 @@ def test_the_benchmark_slack():
         (lambda: Setting(reward=QUADRATIC, delta=1.0), "delta: got 1.0"),
         (lambda: Setting(reward=QUADRATIC, tolerance=0.0), "tolerance: got 0.0"),
         (lambda: Setting(reward=BALANCE, oracle=o.FrankWolfe()), "needs a smooth reward"),
-        (lambda: bounds.errors(FACTS, Setting(reward=BALANCE), 10), "the world has 2 outcomes; the reward takes 3"),
+        (lambda: bounds.errors(FACTS, Setting(reward=BALANCE), 10), "the model has 2 outcomes; the reward takes 3"),
         (lambda: bounds.regret(FACTS, Setting(reward=QUADRATIC), 0), "steps: got 0"),
         (lambda: bounds.diamond(1.0, FACTS, 0.0, 10), "delta: got 0.0"),
         (lambda: bounds.rate("FW"), "got 'FW'; an Oracle is needed"),

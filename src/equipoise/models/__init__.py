@@ -1,18 +1,6 @@
-"""Models: what they are (`Model`, `Space`, `World`), how their states are connected, and named ones.
+"""Models: what they are (`Model`, `Space`, `World`), how their states are connected, and named ones."""
 
-A named model is a function that returns a `Model`. To make your own, call `Model.from_arrays`,
-`Model.from_branches` or `Model.from_sparse`.
-"""
-
-from equipoise.models.applied.tables import (
-    bidding,
-    inventory,
-    patrol,
-    pricing,
-    queue,
-    scheduler,
-    sites,
-)
+from equipoise.models.applied.tables import bidding, inventory, patrol, pricing, queue, scheduler, sites
 from equipoise.models.communication import departures, is_communicating, require_communicating, unreachable
 from equipoise.models.labels import Labels
 from equipoise.models.mechanics import Mechanics

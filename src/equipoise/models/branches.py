@@ -1,34 +1,43 @@
 """Branches: the distribution of next states and outcomes as arrays, how they are read, checked and merged.
 
-The pair (s, a) is number ``first_pair[s] + a``. Its branches are ``first[pair] ... first[pair + 1] - 1``: branch j is
-taken with probability ``probability[j]``, leads to ``next[j]``, and its outcomes have the mean ``rows[row[j]]``.
-
-`read_arrays`, `read_branches` and `read_sparse` check the shapes of what is given to the constructors of `Model`, with
-messages that name the place in what was given; `Branches.check` checks the numbers.
+The branches of a pair are ``first[pair] ... first[pair + 1] - 1``: branch j is taken with probability
+``probability[j]``, leads to ``next[j]``, and its outcomes have the mean ``rows[row[j]]``. `read_arrays`,
+`read_branches`, `read_sparse` and `read_stored` check shapes, `Branches.check` checks numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from equipoise._files import ensure, require_pointer, require_range
 from equipoise._runtime.compiler import kernel
-from equipoise._types import Index, Mask, Vector
-from equipoise.errors import ModelError
+from equipoise._types import Index, Vector
+from equipoise.errors import FileError, ModelError
 from equipoise.models.checks import SUM_TOLERANCE, check_integer, check_list, check_numbers
 from equipoise.models.labels import Labels
-from equipoise.models.outcome_rows import Rows, dense_row, entries
+from equipoise.models.outcome_rows import Rows, dense_row, entries, unpack_rows
 from equipoise.models.space import count_pairs
 
+VECTORS: Final = {
+    "first_pair": np.int64,
+    "branch_first": np.int64,
+    "branch_probability": np.float64,
+    "branch_next": np.int64,
+    "branch_row": np.int64,
+    "known_mask": np.bool_,
+}
+"""The arrays of a model's file except its rows, by name, with their types."""
 _TRANSITIONS: Final = "transitions[state][action] are the probabilities of the next states"
 _OUTCOMES: Final = "outcomes[state][action] are the means of the outcomes, also where there is only one"
 
 
 class Branches(NamedTuple):
-    """The arrays; see the module's text."""
+    """The branches of all pairs."""
 
     first_pair: Index
     first: Index
@@ -53,7 +62,7 @@ class Branches(NamedTuple):
         )
 
     def merged(self) -> csr_array:
-        """Return p: one row a pair, one column a state, the branches of equal next state added up."""
+        """Return p: one row per pair, one column per state, the branches of equal next state added up."""
         P, S = self.first.size - 1, self.first_pair.size - 1
         p = csr_array((self.probability, self.next, self.first), shape=(P, S), copy=True)
         p.sum_duplicates()
@@ -61,32 +70,17 @@ class Branches(NamedTuple):
 
     def means(self) -> Rows:
         """Return v, exactly the row where all branches of a pair share one."""
-        P, R = self.first.size - 1, self.rows.shape[0]
         leading = self.row[self.first[:-1]]
         shared = np.logical_and.reduceat(self.row == np.repeat(leading, np.diff(self.first)), self.first[:-1])
-        if not isinstance(self.rows, np.ndarray):
-            return self._sparse_means(shared)
-        means = self.rows[leading]
-        if not shared.all():
-            weights = csr_array((self.probability, self.row, self.first), shape=(P, R))
-            mixed: Vector = np.asarray(weights @ self.rows)[~shared]
-            means[~shared] = np.clip(mixed, 0.0, 1.0)
-        return means
-
-    def _sparse_means(self, shared: Mask) -> csr_array:
-        P = shared.size
         weight = np.where(np.repeat(shared, np.diff(self.first)), 0.0, self.probability)
         weight[self.first[:-1][shared]] = 1.0
-        means: Any = csr_array((weight, self.row, self.first), shape=(P, self.rows.shape[0])) @ self.rows
+        means: Any = csr_array((weight, self.row, self.first), shape=(shared.size, self.rows.shape[0])) @ self.rows
+        if isinstance(means, np.ndarray):
+            return np.clip(means, 0.0, 1.0)
         return csr_array((np.clip(means.data, 0.0, 1.0), means.indices, means.indptr), shape=means.shape)
 
     def check(self, labels: Labels) -> None:
         """Raise a `ModelError` that names the state, the action and the number that is wrong."""
-        self._check_pointers(labels)
-        self._check_numbers(labels)
-
-    def _check_pointers(self, labels: Labels) -> None:
-        """Check that the arrays fit together, so that the other checks may index them."""
         check_actions(self.first_pair, labels)
         B = self.probability.size
         if self.first.size != int(self.first_pair[-1]) + 1 or self.first_pair[0] != 0 or self.first[0] != 0:
@@ -100,8 +94,10 @@ class Branches(NamedTuple):
             raise ModelError("branch_row points outside of rows")
         if self.rows.shape[1] < 1:
             raise ModelError(f"{self._pair(0, labels)}, outcomes: got no entries; at least one is needed")
+        self._check_numbers(labels)
 
     def _check_numbers(self, labels: Labels) -> None:
+        """Check the numbers of arrays that fit together."""
         S = self.first_pair.size - 1
         wrong = np.flatnonzero((self.next < 0) | (self.next >= S))
         if wrong.size:
@@ -154,16 +150,12 @@ def check_actions(first_pair: Index, labels: Labels) -> None:
 
 
 def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
-    """Read distributions and means, one of each an action of a state."""
+    """Read distributions and means, one of each per action of a state."""
     states = check_list(transitions, "transitions")
-    S = len(states)
-    counts: list[int] = []
-    nexts: list[Index] = []
-    chances: list[Vector] = []
-    means: list[Vector] = []
-    K: int | None = None
-    for s in range(S):  # before the outcomes, so that those are not blamed for axes in another order
-        rows = check_list(states[s], f"transitions, {labels.name_state(s)}")
+    S, K = len(states), None
+    counts, nexts, chances, means = list[int](), list[Index](), list[Vector](), list[Vector]()
+    for s, listed in enumerate(states):  # before the outcomes, so that those are not blamed for axes in another order
+        rows = check_list(listed, f"transitions, {labels.name_state(s)}")
         counts.append(len(rows))
         for a, row in enumerate(rows):
             where = f"transitions, {labels.name_pair(s, a)}"
@@ -177,27 +169,21 @@ def read_arrays(transitions: Any, outcomes: Any, labels: Labels) -> Branches:
             mean = check_numbers(value, where, K, "outcome", meaning=_OUTCOMES)
             K = mean.size
             means.append(mean)
-    P = len(means)
     sizes = [entry.size for entry in nexts]
     return Branches(
         first_pair=count_pairs(counts),
         first=count_pairs(sizes),
         probability=np.concatenate([np.empty(0), *chances]),
         next=np.concatenate([np.empty(0, np.int64), *nexts]),
-        row=np.repeat(np.arange(P), sizes),
-        rows=np.array(means).reshape(P, K or 0),
+        row=np.repeat(np.arange(len(means)), sizes),
+        rows=np.array(means).reshape(len(means), K or 0),
     )
 
 
 def read_branches(branches: Any, labels: Labels) -> Branches:
-    """Read lists of (probability, next state, outcomes), one list an action of a state."""
-    counts: list[int] = []
-    sizes: list[int] = []
-    chances: list[float] = []
-    nexts: list[int] = []
-    rows: list[Vector] = []
-    K: int | None = None
-    states = check_list(branches, "branches")
+    """Read lists of (probability, next state, outcomes), one list per action of a state."""
+    counts, sizes, chances, nexts, rows = list[int](), list[int](), list[float](), list[int](), list[Vector]()
+    states, K = check_list(branches, "branches"), None
     for s, actions in enumerate(states):
         listed = check_list(actions, f"branches, {labels.name_state(s)}")
         counts.append(len(listed))
@@ -211,20 +197,18 @@ def read_branches(branches: Any, labels: Labels) -> Branches:
                     raise ModelError(
                         f"{where}: got {len(parts)} entries; (probability, next state, outcomes) is needed"
                     )
-                probability = check_numbers([parts[0]], f"{where}, probability")
-                chances.append(float(probability[0]))
+                chances.append(float(check_numbers([parts[0]], f"{where}, probability")[0]))
                 nexts.append(check_integer(parts[1], f"{where}, next state", 0, len(states) - 1))
                 mean = check_numbers(parts[2], f"{where}, outcomes", K, "outcome")
                 K = mean.size
                 rows.append(mean)
-    B = len(rows)
     return Branches(
         first_pair=count_pairs(counts),
         first=count_pairs(sizes),
         probability=np.array(chances, np.float64),
         next=np.array(nexts, np.int64),
-        row=np.arange(B),
-        rows=np.array(rows).reshape(B, K or 0),
+        row=np.arange(len(rows)),
+        rows=np.array(rows).reshape(len(rows), K or 0),
     )
 
 
@@ -259,8 +243,30 @@ def read_sparse(first_pair: ArrayLike, transitions: Any, means: ArrayLike | csr_
     )
 
 
+def read_stored(arrays: Mapping[str, NDArray[Any]]) -> Branches:
+    """Read stored arrays; a `FileError` if a type is wrong or an index leads out of an array."""
+    found: dict[str, Any] = {**arrays, "rows": unpack_rows("rows", arrays)}
+    for name, dtype in {**VECTORS, "rows": np.float64}.items():
+        if found.get(name) is None:
+            raise FileError(f"the array {name!r} is missing")
+        if found[name].dtype != dtype or found[name].ndim != (2 if name == "rows" else 1):
+            raise FileError(f"the array {name!r} is {found[name].dtype} of shape {found[name].shape}")
+    law = Branches(*[found[name] for name in [*list(VECTORS)[:-1], "rows"]])
+    first = law.first_pair
+    ensure(
+        first.size > 1 and first[0] == 0 and np.all(first[1:] > first[:-1]),
+        "the array 'first_pair' must begin with 0 and increase",
+    )
+    n_pairs = int(first[-1])
+    ensure(found["known_mask"].size == n_pairs, f"the array 'known_mask' must have {n_pairs} entries")
+    require_pointer(law.first, n_pairs, law.probability.size, "branch_first")
+    require_range(law.next, law.probability.size, 0, first.size - 1, "branch_next")
+    require_range(law.row, law.probability.size, 0, law.rows.shape[0], "branch_row")
+    return law
+
+
 def _check_rows(x: Any, name: str) -> Any:
-    """Sparse rows whose indices are in range; of SciPy's own code some follows them without looking."""
+    """Sparse rows whose indices are in range: some of SciPy's code follows them unchecked."""
     rows = x.tocsr()
     first, index = rows.indptr, rows.indices
     if (

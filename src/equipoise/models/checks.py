@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._checks import check_float, check_int
-from equipoise._types import Vector
+from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
+
+if TYPE_CHECKING:
+    from equipoise.models.labels import Labels
 
 SUM_TOLERANCE: Final = 1e-9  # by how much the probabilities of a distribution may miss 1
 _LARGEST: Final = 10**9  # of anything that a world is made of
@@ -31,13 +35,15 @@ def check_probability(x: Any, name: str) -> float:
     return value
 
 
-def check_list(x: Any, name: str, size: int | None = None, per: str = "") -> list[Any]:
-    """Return the entries of a sequence, of the given length, or raise an error that names it."""
+def check_list(x: Any, name: str, size: int | None = None, per: str = "", some: bool = False) -> list[Any]:
+    """Return the entries of a sequence, of the given length and not empty if `some`, or raise an error."""
     if isinstance(x, str | bytes) or not isinstance(x, Iterable) or (isinstance(x, np.ndarray) and x.ndim == 0):
         raise ModelError(f"{name}: got {x!r}; a sequence is needed")
     entries = list(x)
     if size is not None and len(entries) != size:
         raise ModelError(f"{name}: got {len(entries)} entries; {size} are needed, one for each {per}")
+    if some and not entries:
+        raise ModelError(f"{name}: got no entries; at least one is needed")
     return entries
 
 
@@ -74,32 +80,33 @@ def check_chance(x: Any, name: str, sure: bool = False) -> float:
 
 def check_chances(x: Any, name: str, size: int | None = None, per: str = "", sure: bool = False) -> list[float]:
     """Return a non-empty list of what `check_chance` accepts."""
-    entries = check_list(x, name, size, per)
-    if not entries:
-        raise ModelError(f"{name}: got no entries; at least one is needed")
-    return [check_chance(entry, f"{name}[{i}]", sure) for i, entry in enumerate(entries)]
+    return [
+        check_chance(entry, f"{name}[{i}]", sure) for i, entry in enumerate(check_list(x, name, size, per, some=True))
+    ]
 
 
-def check_probabilities(x: Any, name: str, size: int | None = None, per: str = "") -> Vector:
+def check_probabilities(
+    x: Any, name: str, size: int | None = None, per: str = "", labels: Sequence[object] | None = None
+) -> Vector:
     """Return a non-empty vector of numbers in [0, 1]."""
     vector = check_numbers(x, name, size, per)
-    if not vector.size:
-        raise ModelError(f"{name}: got no entries; at least one is needed")
-    for i, entry in enumerate(vector):
-        check_probability(entry, f"{name}[{i}]")
+    for i, entry in enumerate(check_list(vector, name, some=True)):
+        check_probability(entry, f"{name}{f'[{i}]' if labels is None else f', {labels[i]!r}'}")
     return vector
 
 
-def check_distribution(x: Any, name: str, size: int | None = None, per: str = "") -> Vector:
-    """Return a vector of probabilities that sum to 1."""
-    vector = check_probabilities(x, name, size, per)
+def check_distribution(
+    x: Any, name: str, size: int | None = None, per: str = "", labels: Sequence[object] | None = None
+) -> Vector:
+    """Return a vector of probabilities that sum to 1; messages name its entries by their labels."""
+    vector = check_probabilities(x, name, size, per, labels)
     if abs(vector.sum() - 1.0) > SUM_TOLERANCE:
         raise ModelError(f"{name}: the probabilities sum to {vector.sum()}; they must sum to 1")
     return vector
 
 
 def check_chain(x: Any, name: str) -> Vector:
-    """Return the matrix of an irreducible Markov chain, one row a state."""
+    """Return the matrix of an irreducible Markov chain, one row per state."""
     from scipy.sparse.csgraph import breadth_first_order  # takes long to import
 
     rows = check_list(x, name)
@@ -118,9 +125,26 @@ def check_chain(x: Any, name: str) -> Vector:
 def check_amounts(x: Any, name: str) -> Vector:
     """Return a non-empty vector of finite numbers above 0."""
     vector = check_numbers(x, name)
-    if not vector.size:
-        raise ModelError(f"{name}: got no entries; at least one is needed")
-    for i, entry in enumerate(vector):
-        if not (np.isfinite(entry) and entry > 0.0):
+    for i, entry in enumerate(check_list(vector, name, some=True)):
+        if not 0.0 < entry < math.inf:
             raise ModelError(f"{name}[{i}]: got {entry}; it must be finite and above 0")
     return vector
+
+
+def check_increasing(numbers: Sequence[float], name: str) -> None:
+    """Raise an error that names the first number that is not above the one before it."""
+    for i, (less, more) in enumerate(itertools.pairwise(numbers), start=1):
+        if more <= less:
+            raise ModelError(f"{name}[{i}]: got {more} after {less}; they must increase")
+
+
+def check_pair(key: Any, first_pair: Index, name: str, labels: Labels) -> int:
+    """Return the flat number of the pair ``(state, action)``, or raise an error that names it."""
+    try:
+        state, action = key
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: got {key!r}; a pair (state, action) is needed") from None
+    state = check_integer(state, f"{name}, state", 0, first_pair.size - 2)
+    count = int(first_pair[state + 1] - first_pair[state])
+    action = check_integer(action, f"{name}, {labels.name_state(state)}, action", 0, count - 1)
+    return int(first_pair[state]) + action

@@ -1,20 +1,20 @@
 """Who can reach whom: communication, the part of a model that matters from its start, departures.
 
-A model is *communicating* when some policy leads from any state to any other, which is strong connection
-of the graph with an arc s -> s' wherever some action has p(s'|s,a) > 0.
+A model is *communicating* when some policy leads from any state to any other: strong connection of the graph with an
+arc s -> s' wherever some action has p(s'|s,a) > 0.
 
-States that no policy reaches from the start make a model non-communicating and change nothing that is achievable. Nor
-do states that are passed at the beginning and in which no policy can stay indefinitely: whatever is done, the process
-ends up in one class of states that it never leaves, and averages are those of that class. `restricted` leaves both
-out. A class of states is closed if no action leads out of it. No policy can stay in a set T indefinitely if nothing
-is left of T when states without an action that surely stays in T are removed from it repeatedly.
+`restricted` leaves out what changes nothing that is achievable: states that no policy reaches from the start, and those
+in which no policy can stay indefinitely, if the process always ends up in one class of states that no action leads out
+of. No policy can stay in a set T if nothing is left of T when states without an action that surely stays in T are
+removed from it repeatedly.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._runtime.compiler import kernel
@@ -36,17 +36,7 @@ def is_communicating(model: Model) -> bool:
     Parameters
     ----------
     model : Model
-        The world.
-
-    Returns
-    -------
-    bool
-        True if it is.
-
-    See Also
-    --------
-    equipoise.models.require_communicating : Raise an error otherwise.
-    equipoise.models.unreachable : Which states are cut off.
+        Any.
 
     Examples
     --------
@@ -56,9 +46,12 @@ def is_communicating(model: Model) -> bool:
     >>> is_communicating(Model.from_arrays([[[0, 1]], [[0, 1]]], [[[0]], [[0]]]))
     False
     """
+    return _model_components(model)[0] == 1
+
+
+def _model_components(model: Model) -> tuple[int, Index]:
     pointers = model.transition_first[model.first_pair]
-    count, _ = components(pointers[:-1], pointers[1:], model.transition_state)
-    return count == 1
+    return components(pointers[:-1], pointers[1:], model.transition_state)
 
 
 def components(begin: Index, end: Index, successor: Index) -> tuple[int, Index]:
@@ -72,17 +65,10 @@ def components(begin: Index, end: Index, successor: Index) -> tuple[int, Index]:
 def unreachable(model: Model) -> tuple[int, list[int]] | None:
     """Find a state that cannot reach all others, and those that it cannot; None if there is none.
 
-    The start is named if it is such a state, otherwise the lowest one.
-
     Parameters
     ----------
     model : Model
-        The world.
-
-    Returns
-    -------
-    tuple of int and list of int, or None
-        The state, and those that it cannot reach.
+        Any. The start is named if it is such a state, otherwise the lowest one.
 
     Examples
     --------
@@ -102,17 +88,12 @@ def unreachable(model: Model) -> tuple[int, list[int]] | None:
 
 
 def require_communicating(model: Model) -> None:
-    """Raise an error that says who cannot reach whom, unless the model is communicating.
+    """Raise a `ModelError` that says who cannot reach whom, unless the model is communicating.
 
     Parameters
     ----------
     model : Model
-        The world.
-
-    Raises
-    ------
-    ModelError
-        When some state cannot reach another.
+        Any.
 
     Examples
     --------
@@ -132,43 +113,45 @@ def require_communicating(model: Model) -> None:
     named = ", ".join(name(state) for state in missing[:_LISTED])
     more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
     part = restricted(model)
-    way_out = ""
-    if part.n_states < model.n_states and is_communicating(part):
-        way_out = f"; model.restricted() leaves out what does not matter from the start, and keeps {part.n_states} of "
-        way_out += f"{model.n_states} states"
-    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}{way_out}")
+    way_out = (
+        f"; model.restricted() leaves out what does not matter from the start, and keeps {part.n_states} of "
+        f"{model.n_states} states"
+    )
+    hint = way_out if part.n_states < model.n_states and is_communicating(part) else ""
+    raise ModelError(f"not communicating: from {name(source)} no policy reaches {named}{more}{hint}")
 
 
 def restricted(model: Model) -> Model:
-    """Return the part of a world that matters from its start; see `Model.restricted`."""
+    """Return the part of a model that matters from its start; see `Model.restricted`."""
+    from scipy.sparse.csgraph import breadth_first_order  # takes long to import
+
     graph = state_graph(model)
-    kept = _states_that_matter(model, graph)
-    if kept.size == model.n_states:
+    order = breadth_first_order(graph, model.start, return_predecessors=False)
+    mask = _states_that_matter(model, graph, order)
+    if mask.all():
         return model
-    law, known, labels = _restrict_branches(model, kept)
-    return type(model).from_parts(law, _first_met(model, graph, kept), model.noise, known, labels)
+    law, known, labels = _restrict_branches(model, np.flatnonzero(mask))
+    first_met = order[np.argmax(mask[order])]
+    return type(model).from_parts(law, np.count_nonzero(mask[:first_met]), model.noise, known, labels)
 
 
-def _states_that_matter(model: Model, graph: csr_array) -> Index:
-    """The states that `Model.restricted` keeps, in increasing order."""
-    from scipy.sparse.csgraph import breadth_first_order, connected_components  # takes long to import
-
-    reached = breadth_first_order(graph, model.start, return_predecessors=False)
+def _states_that_matter(model: Model, graph: csr_array, reached: NDArray[Any]) -> Mask:
+    """The states that `Model.restricted` keeps."""
     within = np.zeros(model.n_states, np.bool_)
     within[reached] = True
-    _, label = connected_components(graph, connection="strong")
+    _, label = _model_components(model)
     rows = np.repeat(np.arange(model.n_states), np.diff(graph.indptr))
     leaving = label[rows] != label[graph.indices]
     closed = np.setdiff1d(label[within], label[rows[leaving]])
     if closed.size == 1:
-        last = label == closed[0]
+        last: Mask = label == closed[0]
         if not _may_stay(model, within & ~last):
-            return np.flatnonzero(last)
-    return np.flatnonzero(within)
+            return last
+    return within
 
 
 def _restrict_branches(model: Model, kept: Index) -> tuple[Branches, Mask, Labels]:
-    """The law, the mask of known pairs and the labels of a part of a world that no action leads out of."""
+    """The branches, the mask of known pairs and the labels of a part of a model that no action leads out of."""
     number = np.full(model.n_states, -1, np.int64)
     number[kept] = np.arange(kept.size)
     pairs = number[model.state_of] >= 0
@@ -193,16 +176,6 @@ def _restrict_branches(model: Model, kept: Index) -> tuple[Branches, Mask, Label
     return law, model.known_mask[pairs], Labels(states, actions, labels.outcomes)
 
 
-def _first_met(model: Model, graph: csr_array, kept: Index) -> int:
-    """The number, among the states that are kept, of the start or of the first of them on the way from it."""
-    from scipy.sparse.csgraph import breadth_first_order
-
-    order = breadth_first_order(graph, model.start, return_predecessors=False)
-    number = np.searchsorted(kept, order)
-    inside = kept[np.minimum(number, kept.size - 1)] == order
-    return int(number[np.argmax(inside)])
-
-
 def _may_stay(model: Model, within: Mask) -> bool:
     """Whether some policy stays in a set of states indefinitely."""
     while within.any():
@@ -215,21 +188,15 @@ def _may_stay(model: Model, within: Mask) -> bool:
 
 
 def departures(model: Model) -> Index:
-    """The pairs that leave a state in which another action would have stayed for certain.
+    """Return the pairs, ascending, that leave a state in which another action would have stayed for certain.
 
     In `star`, and in `hub` around a centre without loops of its own, these are the arcs from s^k to the centre:
     N_alt(T) of Claim 3.1, the number of alternations, is how often they were taken in the first T steps.
-    `Run.alternations` and `TocUCRL2.alternations` count them.
 
     Parameters
     ----------
     model : Model
         Any.
-
-    Returns
-    -------
-    int array
-        Pairs, ascending.
 
     Examples
     --------
@@ -242,8 +209,7 @@ def departures(model: Model) -> Index:
     staying = np.asarray(p[np.arange(model.n_pairs), model.state_of]).reshape(-1)
     can_stay = np.zeros(model.n_states, dtype=np.bool_)
     can_stay[model.state_of[staying == 1.0]] = True
-    found: Index = np.flatnonzero(can_stay[model.state_of] & (staying < 1.0))
-    return found
+    return np.flatnonzero(can_stay[model.state_of] & (staying < 1.0))
 
 
 def state_graph(model: Model) -> csr_array:

@@ -1,10 +1,8 @@
-"""What a log says of the system by itself: which states and actions there are, and how often each led where.
+"""A model from a log: which states and actions there are, and how often each led where.
 
-The estimate of a pair is its relative frequencies and its mean outcomes. How far from the truth they may be is another
-question, which confidence regions answer (`equipoise.confidence.intervals`).
-
-Of a pair that was never tried there is no estimate, and nothing is made up for it: the model does not have it. A log
-that enters a state and has no row in it raises a `LogError`: any guess of what follows there would decide what is best.
+The estimate of a pair is its relative frequencies and its mean outcomes; `equipoise.confidence.intervals` bounds its
+error. The model does not have pairs that were never tried. A log that enters a state and has no row in it raises a
+`LogError`: any guess of what follows there would decide what is best.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from equipoise.models.log import (
     parse_number,
     read_frames,
     read_log,
+    require_columns,
 )
 from equipoise.models.model import Model
 from equipoise.models.space import Space, count_pairs
@@ -74,7 +73,7 @@ def estimate(log: Source, space: Space | None = None) -> Model:
 
 
 def _refuse_dead_ends(space: Space, acted: Mask, entered: Vector) -> None:
-    """Refuse a log that has no row in a state that it enters; `entered` says by how many rows."""
+    """Raise an error for a log without rows in a state that it enters; `entered` says by how many rows."""
     ends, rows = np.flatnonzero((entered > 0) & ~acted), int(entered.sum())
     if ends.size:
         listed = (f"{space.name_state(s)}, entered by {int(entered[s])} of {rows} rows" for s in ends[:_SHOWN].tolist())
@@ -105,7 +104,7 @@ def infer_space(log: Source) -> Space:
     start = None
     for frame in read_frames(log, None):
         if seen is None:
-            _require(frame)
+            require_columns(frame.columns)
             check_types(frame.schema)
             outcomes = [name for name in frame.columns if name not in RESERVED and _is_number(frame[name])]
             if not outcomes:
@@ -127,12 +126,6 @@ def infer_space(log: Source) -> Space:
     rows_of_labels: Any = [list(row) for row in actions]
     labels = Labels(states, rows_of_labels, outcomes)
     return Space([len(row) for row in actions], len(outcomes), states.index(start), labels=labels)
-
-
-def _require(frame: polars.DataFrame) -> None:
-    for name in ("state", "action", "next_state"):
-        if name not in frame.columns:
-            raise LogError(f"log: there is no column {name!r}; state, action, next_state and the outcomes are needed")
 
 
 def _is_number(column: polars.Series) -> bool:

@@ -1,8 +1,7 @@
-"""Labels: what the states, actions and outcomes of a model are called.
+"""Labels of the states, actions and outcomes of a model.
 
-Kernels, files and agents work with numbers; people read "the shop is empty" rather than "state 0". A `Labels` holds
-the words and translates both ways. It belongs to a model or a space and changes nothing in it: two spaces that differ
-in their labels only are equal, and a run is bit-identical with labels and without.
+Kernels, files and agents work with numbers; people read labels. Two spaces that differ in their labels only are equal,
+and a run is bit-identical with labels and without.
 """
 
 from __future__ import annotations
@@ -31,35 +30,26 @@ RESERVED: Final = ("t", "state", "action", "next_state", "state_label", "action_
 
 @final
 class Labels:
-    """Names for states, actions and outcomes, each of them optional; immutable.
+    """Labels of states, actions and outcomes, each of them optional; immutable.
 
-    Where there are no labels the number itself is the label, so that code that shows them need not ask.
+    Where there are no labels the number itself is the label. A `ModelError` names a label that is not hashable, occurs
+    twice, or (of an outcome) is not a text or the name of another column.
 
     Parameters
     ----------
     states : sequence, optional
-        One label a state, all different: texts, numbers, tuples, anything hashable.
+        One label per state, all different: texts, numbers, tuples, anything hashable.
     actions : sequence, optional
         One list of labels for all states, of which a state with n actions uses the first n; or a list of lists, one
-        a state. A tuple within the list is a label, a list is the labels of a state.
+        per state. A tuple within the list is a label, a list is the labels of a state.
     outcomes : sequence of str, optional
-        One text an outcome, all different. They name the columns of logs and traces, so that the names of the other
-        columns are refused: t, state, action, next_state and what ends in ``_label``; and so is ``outcome_1``, the
-        column of an outcome without a label, for any but outcome 1.
+        One text per outcome, all different. They name columns of logs and traces, and must not be t, state, action,
+        next_state, what ends in ``_label``, or ``outcome_1`` for any but outcome 1.
 
     Attributes
     ----------
-    states : tuple or None
-        As given.
-    actions : tuple, list of lists, or None
-        As given: a tuple if it is one for all states.
-    outcomes : tuple of str or None
-        As given.
-
-    Raises
-    ------
-    ModelError
-        When a label is not hashable or occurs twice, or an outcome's is no text, or the name of another column.
+    states, actions, outcomes : tuple, list of lists, or None
+        As given; `actions` is a tuple if it is one for all states.
 
     Examples
     --------
@@ -105,8 +95,6 @@ class Labels:
         """The labels of the actions: a tuple if it is one for all states, else a list of lists."""
         return self._shared if self._by_state is None else [list(row) for row in self._by_state]
 
-    # -- from numbers to labels --------------------------------------------------------------------------------
-
     def state(self, state: int) -> Label:
         """Return the label of a state.
 
@@ -123,7 +111,7 @@ class Labels:
         Parameters
         ----------
         state, action : int
-            The numbers of the state and of the action in it.
+            Their numbers.
         """
         return _get_label(self._row(state), action, f"{self.name_state(state)}, action")
 
@@ -142,55 +130,43 @@ class Labels:
         """
         return text(_get_label(self.outcomes, outcome, "outcome"))
 
-    # -- from labels to numbers --------------------------------------------------------------------------------
-
     def state_index(self, label: Label) -> int:
-        """Return the number of the state of that label.
+        """Return the number of a state; a `ModelError` says which label is nearest if there is none.
 
         Parameters
         ----------
         label : hashable
             The label, or the number itself if the states have no labels.
-
-        Raises
-        ------
-        ModelError
-            When there is none; the message says which is nearest.
         """
         return _find_number(label, self._state_numbers, "state")
 
     def action_index(self, state: int, label: Label) -> int:
-        """Return the number of the action of that label in a state.
+        """Return the number of an action in a state.
 
         Parameters
         ----------
-        state : int
-            The number of the state.
-        label : hashable
-            The label of the action.
+        state, label : int, hashable
+            The number of the state, and the label of the action.
         """
-        row = self._row(state)
-        return _find_number(label, None if row is None else _number_labels(row), f"{self.name_state(state)}, action")
+        return _find_number(label, _number_labels(self._row(state)), f"{self.name_state(state)}, action")
 
     def outcome_index(self, label: str) -> int:
-        """Return the number of the outcome of that label.
+        """Return the number of an outcome.
 
         Parameters
         ----------
         label : str
-            The label of the outcome.
+            Its label.
         """
-        return _find_number(label, None if self.outcomes is None else _number_labels(self.outcomes), "outcome")
-
-    # -- for messages ------------------------------------------------------------------------------------------
+        return _find_number(label, _number_labels(self.outcomes), "outcome")
 
     def name_state(self, state: int) -> str:
-        """Name a state by its number and its label.
+        """Name a state by its number and its label, if it has one.
 
         Parameters
         ----------
         state : int
-            Its number; one without a label is named by that alone.
+            Its number.
         """
         return f"state {state}{_label_suffix(self.states, state)}"
 
@@ -200,7 +176,7 @@ class Labels:
         Parameters
         ----------
         state, action : int
-            The numbers of the state and of the action in it.
+            Their numbers.
         """
         return f"action {action}{_label_suffix(self._row(state), action)}"
 
@@ -224,17 +200,13 @@ class Labels:
         """
         return f"outcome {outcome}{_label_suffix(self.outcomes, outcome)}"
 
-    # -- with a world ------------------------------------------------------------------------------------------
-
     def check(self, n_actions: Sequence[int], n_outcomes: int) -> None:
-        """Raise a `ModelError` unless there are as many labels as a world needs.
+        """Raise a `ModelError` unless there are as many labels as a model needs.
 
         Parameters
         ----------
-        n_actions : sequence of int
-            How many actions each state has.
-        n_outcomes : int
-            K.
+        n_actions, n_outcomes
+            How many actions each state has, and K.
         """
         S = len(n_actions)
         _check_count(self.states, "labels, states", S, "one for each state")
@@ -249,9 +221,7 @@ class Labels:
             _check_count(self._shared, "labels, actions", n_actions[most], why)
 
     def visits(self) -> Labels:
-        """Return the labels of the world of visits: outcome k is called after state k.
-
-        If a state is called like a column of a log, all are in quotes.
+        """Return the labels of `Model.visits`: outcome k has the label of state k, quoted if a column has that name.
 
         >>> Labels(states=[(0, 1), "end"]).visits().outcomes, Labels(states=["on", "t"]).visits().outcomes
         (('(0, 1)', 'end'), ("'on'", "'t'"))
@@ -261,15 +231,10 @@ class Labels:
             names = [repr(name) for name in names]
         return Labels(self.states, self.actions, names)
 
-    # -- in files ----------------------------------------------------------------------------------------------
-
     def pack(self) -> dict[str, Any]:
-        """Return the labels as JSON can hold them; empty if there are none.
+        """Return the labels as JSON can hold them, empty if there are none.
 
-        Raises
-        ------
-        FileError
-            When a label is not a text, a number, a truth value, None, or a tuple of these.
+        A `FileError` names a label that is not a text, a number, a truth value, None, or a tuple of these.
         """
         parts = {"states": self.states, "actions": self._shared, "outcomes": self.outcomes}
         content: dict[str, Any] = {
@@ -286,7 +251,7 @@ class Labels:
         Parameters
         ----------
         content : mapping
-            What `pack` returned, after it has been written as JSON and read again.
+            What `pack` returned, written as JSON and read again.
 
         Examples
         --------
@@ -315,7 +280,7 @@ class Labels:
 
     @functools.cached_property
     def _state_numbers(self) -> Mapping[Label, int] | None:
-        return None if self.states is None else _number_labels(self.states)
+        return _number_labels(self.states)
 
     def _key(self) -> tuple[Any, ...]:
         return self.states, self._shared, self._by_state, self.outcomes
@@ -342,7 +307,7 @@ class Labels:
 
 
 def check_labels(labels: Any) -> Labels:
-    """Return the labels that were given, those without any for None, or raise an error that says what is needed."""
+    """Return the labels that were given, empty ones for None."""
     if labels is None:
         return Labels()
     if not isinstance(labels, Labels):
@@ -363,7 +328,7 @@ def check_column(name: str, where: str, outcome: int | None = None) -> None:
 
 
 def as_column(labels: Sequence[Label]) -> list[Any]:
-    """Labels as a column of one type: whole numbers if all are, else texts that tell them apart."""
+    """Return labels as a column of one type: whole numbers if all are, else texts that tell them apart."""
     if all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
         return list(labels)
     distinct = list(dict.fromkeys(labels))
@@ -420,8 +385,8 @@ def _check_count(row: Sequence[Any] | None, name: str, count: int, why: str) -> 
         raise ModelError(f"{name}: got {len(row)}; {count} are needed, {why}")
 
 
-def _number_labels(row: Sequence[Label]) -> dict[Label, int]:
-    return {label: i for i, label in enumerate(row)}
+def _number_labels(row: Sequence[Label] | None) -> dict[Label, int] | None:
+    return None if row is None else {label: i for i, label in enumerate(row)}
 
 
 def _index(x: Any, name: str) -> int:
@@ -469,6 +434,7 @@ def _label_suffix(row: Sequence[Label] | None, index: int) -> str:
 
 
 def encode_label(label: Label) -> Any:
+    """Return a label as JSON can hold it."""
     if isinstance(label, tuple):
         return {"tuple": [encode_label(part) for part in label]}
     if label is None or isinstance(label, str | bool | int | float):
@@ -480,12 +446,9 @@ def encode_label(label: Label) -> Any:
 
 
 def decode_label(content: Any) -> Label:
-    if isinstance(content, Mapping):
-        return (
-            tuple(decode_label(part) for part in content["tuple"]) if set(content) == {"tuple"} else _damaged(content)
-        )
-    return content if isinstance(content, Hashable) else _damaged(content)
-
-
-def _damaged(content: Any) -> NoReturn:
-    raise ModelError(f"{content!r} is no label")
+    """Return the label that `encode_label` wrote."""
+    if isinstance(content, Mapping) and set(content) == {"tuple"}:
+        return tuple(decode_label(part) for part in content["tuple"])
+    if isinstance(content, Mapping) or not isinstance(content, Hashable):
+        raise ModelError(f"{content!r} is no label")
+    return content

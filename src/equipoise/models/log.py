@@ -1,16 +1,16 @@
-"""A log: transitions of a system under any policy, one row each, read in batches and checked.
+"""A log: transitions of a system under any policy, one per row, read in batches and checked.
 
 A row says: in this `state` this `action` was taken, with these outcomes (one column each, under their labels, or
 outcome_0, outcome_1, ...), and it led to `next_state`. States and actions are given by their labels, or by their
-numbers. Where the labels are numbers themselves, a number is a label. Where the columns state_label, next_state_label
-or action_label exist too, as in the `trace` of a run, these have the labels and the others the numbers. Where
-mechanics are known, there is a column for each noise that is seen; it may be left out if states and outcomes determine
-the noise. The order of the rows does not matter; other columns are ignored.
+numbers; where labels are numbers, a number is a label. If the columns state_label, next_state_label or action_label
+exist, as in the `trace` of a run, these have the labels and the others the numbers. Known mechanics have a column for
+each noise that is seen, which may be left out if states and outcomes determine the noise. The order of the rows does
+not matter; other columns are ignored.
 
 A log is a polars or pandas frame, or the path of a Parquet or CSV file. A file or a lazy frame is read a million rows
-at a time, so that it need not fit into memory. Columns that occur twice raise a `LogError`, and so do columns of a type
-that holds neither words nor numbers. All rows that cannot have happened are counted, and one `LogError` at the end
-names the first of them. A caller that keeps the batches only after `read_log` returns never keeps a part of a log.
+at a time. Columns that occur twice, or of a type that holds neither words nor numbers, raise a `LogError`. All rows
+that cannot have happened are counted, and one `LogError` at the end names the first of them: a caller that keeps the
+batches only after `read_log` returns never keeps a part of a log.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def read_log(log: Source, space: Space, take: Callable[[Batch], None]) -> int:
         batch, wrong = columns.read(frame)
         bad = np.flatnonzero(wrong)
         refused += bad.size
-        examples += [f"row {rows + i + 1}: {columns.reason(frame, int(i))}" for i in bad[: _SHOWN - len(examples)]]
+        examples += [
+            f"row {rows + i + 1}: {columns.reason(frame, batch, int(i))}" for i in bad[: _SHOWN - len(examples)]
+        ]
         rows += frame.height
         if not refused:
             take(batch)
@@ -98,7 +100,7 @@ class _Columns:
     def __init__(self, space: Space, columns: polars.Schema) -> None:
         self.space = space
         self.outcomes = space.outcome_names()
-        _require_columns(space, columns)
+        require_columns(columns, self.outcomes)
         self._column = label_columns(columns)
         labels = space.labels
         states, actions = labels.states, labels.actions
@@ -132,7 +134,7 @@ class _Columns:
             column = _floats(frame[name])
             outcomes[:, k] = column
             wrong |= ~((column >= 0.0) & (column <= 1.0))
-        self._last = {_STATE: state, _NEXT: after, _ACTION: action}
+        self._state, self._action = state, action  # of the frame that was read last
         pair = self.space.first_pair[known] + action
         case = np.zeros(frame.height, dtype=np.int64)
         if self.space.laws is not None:
@@ -178,30 +180,28 @@ class _Columns:
                 action[rows] = names.numbers(column[rows])
         return action
 
-    def reason(self, frame: polars.DataFrame, row: int) -> str:
+    def reason(self, frame: polars.DataFrame, batch: Batch, row: int) -> str:
         """What is wrong with one row of the frame that was read last."""
         values = {name: frame[self._column.get(name, name)][row] for name in (*self._column, *self.outcomes)}
-        for name in (_STATE, _NEXT):
-            if self._last[name][row] < 0:
+        for name, numbers in ((_STATE, self._state), (_NEXT, batch.next_state)):
+            if numbers[row] < 0:
                 return f"{name}: there is no {values[name]!r}{self._states.hint(values[name])}"
-        if self._last[_ACTION][row] < 0:
-            return f"{self.space.name_state(int(self._last[_STATE][row]))} has no action {values[_ACTION]!r}"
-        one = frame[row : row + 1]
-        outcomes = np.array([_floats(one[name])[0] for name in self.outcomes])
-        for name, outcome in zip(self.outcomes, outcomes, strict=True):
+        if self._action[row] < 0:
+            return f"{self.space.name_state(int(self._state[row]))} has no action {values[_ACTION]!r}"
+        for name, outcome in zip(self.outcomes, batch.outcomes[row], strict=True):
             if not 0.0 <= outcome <= 1.0:
                 return f"{name}: got {values[name]!r}; it must lie in [0, 1]"
-        state, action, after = (int(self._last[name][row]) for name in (_STATE, _ACTION, _NEXT))
         try:
-            self._case(one, int(self.space.first_pair[state]) + action, outcomes, after)
+            pair, after = int(batch.pair[row]), int(batch.next_state[row])
+            self._case(frame[row : row + 1], pair, batch.outcomes[row], after)
         except ProtocolError as error:
             return str(error).removeprefix("observe: ")
         return "it cannot be read"
 
 
-def _require_columns(space: Space, columns: Collection[str]) -> None:
-    """Refuse a log without the columns that a space needs."""
-    needed = [_STATE, _ACTION, *space.outcome_names(), _NEXT]
+def require_columns(columns: Collection[str], outcomes: Sequence[str] = ()) -> None:
+    """Raise an error for a log without state, action, the outcomes and next_state."""
+    needed = [_STATE, _ACTION, *outcomes, _NEXT]
     missing = [name for name in needed if name not in columns]
     if missing:
         others = {column.lower(): column for column in columns if column not in needed}
@@ -213,7 +213,7 @@ def _require_columns(space: Space, columns: Collection[str]) -> None:
 def check_types(
     columns: polars.Schema, names: Collection[str] = (*_LABELS, *_LABELS.values()), outcomes: Collection[str] = ()
 ) -> None:
-    """Refuse columns of types that cannot be read."""
+    """Raise an error for columns of types that cannot be read."""
     for wanted, what, fits in ((names, "texts or numbers", is_word), (outcomes, "numbers", is_numeric)):
         for name in wanted:
             if name in columns and not fits(columns[name]):
@@ -285,9 +285,7 @@ class _NameLookup:
         return found.cast(polars.Int64).fill_null(-1).to_numpy()
 
     def _by_count(self, column: polars.Series) -> Index:
-        import polars
-
-        given = column.cast(polars.Int64, strict=False).fill_null(-1).to_numpy()
+        given = column.cast(int, strict=False).fill_null(-1).to_numpy()
         return np.where((given >= 0) & (given < self._count), given, -1)
 
     def hint(self, value: object) -> str:
@@ -304,9 +302,7 @@ def parse_number(label: Label) -> int | float | None:
 
 
 def _floats(column: polars.Series) -> Vector:
-    import polars
-
-    return column.cast(polars.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    return column.cast(float, strict=False).fill_null(float("nan")).to_numpy()
 
 
 def read_frames(log: Source, space: Space | None) -> Iterator[polars.DataFrame]:
@@ -356,7 +352,7 @@ def _scan(path: Path) -> polars.LazyFrame:
 
 
 def _refuse_twice(names: Sequence[str | None], log: str) -> None:
-    """Refuse a log with two columns of one name."""
+    """Raise an error for a log with two columns of one name."""
     twice = [name for name, count in Counter(names).items() if name is not None and count > 1]
     if twice:
         raise LogError(f"{log}: there are {names.count(twice[0])} columns {twice[0]!r}; rename or drop all but one")
@@ -373,7 +369,7 @@ def _batches(scan: Callable[[], polars.LazyFrame], space: Space | None, name: st
         source = scan()
         columns = source.collect_schema().names()
         if space is not None:
-            _require_columns(space, columns)
+            require_columns(columns, space.outcome_names())
         present = [column for column in columns if wanted is None or column in wanted]
         for batch in source.select(present).collect_batches(chunk_size=_ROWS, maintain_order=True):
             rows += batch.height

@@ -1,16 +1,13 @@
-r"""A system whose mechanics are known and whose laws are not.
+r"""A system whose dynamics are known and whose probability distributions ("laws") are not.
 
-Someone who runs a shop knows how stock moves; what is unknown is the demand. A `Mechanics` is made of a function
-``step(state, action, demand=...) -> (next_state, outcomes)``, in plain Python, and of what is drawn at a step: noises
-with finite supports. It is evaluated once for everything that can happen. ``mechanics.space`` is then what an agent
-knows: everything but the laws of the noises. ``mechanics.model(demand=[...])`` is a world in which they are given.
+A `Mechanics` is made of a step function in plain Python and of what is drawn at a step: noises with finite supports. It
+is evaluated once for everything that can happen. ``mechanics.space`` is what an agent knows: everything but the laws.
+``mechanics.model(demand=[...])`` is a model in which they are given. Noises for which ``law(noise, state, action)``
+returns equal labels have the same law, and what is seen of it in one pair holds for all.
 
-Which law a noise has may depend on the state and the action, through ``law(noise, state, action)``: a label. Noises
-with equal labels have the same law, and what is seen of it in one pair holds for all.
-
-Several noises are drawn one after the other, in the order in which they are named, and independently. An optimistic
-plan may choose the law of a later one again for each value of an earlier one. That only enlarges the set of models that
-it looks at, so that optimism holds; docs/mechanics.md has what it costs.
+Several noises are drawn in the order in which they are named, and independently. An optimistic plan may choose the law
+of a later one again for each value of an earlier one. That only enlarges the set of models that it looks at, so that
+optimism holds; docs/mechanics.md has what it costs.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from equipoise._checks import suggest
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models.branches import Branches
-from equipoise.models.checks import SUM_TOLERANCE, check_integer, check_list, check_numbers
+from equipoise.models.checks import SUM_TOLERANCE, check_distribution, check_integer, check_list, check_numbers
 from equipoise.models.labels import Label, Labels, check_column, check_distinct
 from equipoise.models.laws.build import StepDescription, build_laws, join_labels, law_name
 from equipoise.models.laws.enumerate import Noise, Step, StepTable, enumerate_steps
@@ -40,7 +37,7 @@ _LIMIT: Final = 1_000_000
 
 @final
 class Mechanics:
-    """Known steps, unknown laws.
+    """Known dynamics, unknown distributions; a `ModelError` names the state, the action and the noise of an error.
 
     Parameters
     ----------
@@ -62,13 +59,13 @@ class Mechanics:
     hidden : sequence of str
         Noises that are not seen, but inferred from the next state, the outcomes, and the noises that are.
     usual : mapping, optional
-        Laws that `model` takes where it is given no others, as for `model`; the agent does not know them.
+        Default laws of `model`, in the same form; the agent does not know them.
     states : iterable, optional
         All states. None: those that are found from the start.
     limit : int
-        How many states may be found.
+        The largest number of states to find.
     progress : bool, optional
-        Whether to show how far the evaluation is; by default on a terminal, when it takes longer than a second.
+        Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
 
     Attributes
     ----------
@@ -78,18 +75,6 @@ class Mechanics:
         Of states, actions and outcomes.
     laws : dict
         The labels of the laws of each noise; [None] for one that has only one.
-    usual : mapping
-        The usual laws, read-only and as `model` takes them; empty if there are none.
-
-    Raises
-    ------
-    ModelError
-        Naming the state, the action and the noise for which something is wrong.
-
-    See Also
-    --------
-    equipoise.mechanics.inventory : A shop, ready made.
-    equipoise.Model : A world whose laws are all known.
 
     Examples
     --------
@@ -152,25 +137,18 @@ class Mechanics:
 
     @property
     def usual(self) -> Mapping[str, Any]:
-        """The usual laws, read-only and as `model` takes them."""
+        """The default laws of `model`, read-only."""
         return MappingProxyType(self._by_noise(self._usual))
 
-    # -- worlds ------------------------------------------------------------------------------------------------
-
     def model(self, **laws: Any) -> Model:
-        """Return a world in which the laws are these.
+        """Return a model with these laws; a `ModelError` if one is missing, unknown, or not a distribution.
 
         Parameters
         ----------
         **laws
             By the name of the noise: the probabilities of its values, in their order or by value. For a noise with
-            several laws, a mapping from their labels to such. Laws given to the constructor, and usual ones, need not
-            be repeated. In a world in which a given one is another, `simulate` refuses agents that were told it.
-
-        Raises
-        ------
-        ModelError
-            When one is missing, unknown, or no distribution.
+            several laws, a mapping from their labels to such. Given and usual laws need not be repeated. If one
+            replaces a given law, `simulate` refuses agents that were told the given one.
 
         Examples
         --------
@@ -187,16 +165,11 @@ class Mechanics:
             for label in labels:
                 if (noise.name, label) not in given:
                     raise ModelError(f"model: the law of {law_name(noise.name, label, labels)} is missing")
-        chances = self._chances(given)
-        return self._world(chances)
-
-    def _world(self, chances: Vector) -> Model:
-        table = self._table
+        table, chances = self._table, self._chances(given)
         taken = chances > 0.0
-        first = np.concatenate([[0], np.cumsum(taken.sum(axis=1))]).astype(np.int64)
         branches = Branches(
             first_pair=self._first_pair,
-            first=first,
+            first=count_pairs(taken.sum(axis=1)),
             probability=chances[taken],
             next=table.next[taken],
             row=table.row[taken],
@@ -207,7 +180,7 @@ class Mechanics:
         return model.with_laws(self.space.laws, np.flatnonzero(taken.ravel()).astype(np.int64))
 
     def _chances(self, given: Mapping[tuple[str, Label], Vector]) -> Vector:
-        """The probability of every combination of noises, one row a pair."""
+        """The probability of every combination of noises, one row per pair."""
         P, N = self._table.next.shape
         chances = np.empty((P, N))
         which, inverse = np.unique(self._law_of, axis=0, return_inverse=True)
@@ -217,8 +190,6 @@ class Mechanics:
                 joint = np.multiply.outer(joint, given[noise.name, labels[number]]).ravel()
             chances[inverse.ravel() == i] = joint
         return chances
-
-    # -- laws --------------------------------------------------------------------------------------------------
 
     def _check_laws(self, laws: Mapping[str, Any], name: str) -> dict[tuple[str, Label], Vector]:
         """Distributions by noise and label."""
@@ -300,7 +271,7 @@ def _laws_of(
     law: Callable[[str, Any, Any], Label] | None, table: StepTable, noises: Sequence[Noise]
 ) -> tuple[list[tuple[Label, ...]], Index]:
     """The labels of the laws of each noise, and for each pair which of them it has."""
-    pairs = [(state, action) for state, offered in zip(table.states, table.actions, strict=True) for action in offered]
+    pairs = table.pairs
     numbers = np.zeros((len(pairs), len(noises)), dtype=np.int64)
     if law is None:
         return [(None,)] * len(noises), numbers
@@ -343,10 +314,4 @@ def _distribution(content: Any, noise: Noise, name: str) -> Vector:
             left = 1.0 - float(check_numbers([chance for chance in chances if chance is not None], name).sum())
             chances[missing[0]] = left if left < -SUM_TOLERANCE else max(0.0, left)
         content = [0.0 if chance is None else chance for chance in chances]
-    vector = check_numbers(content, name, len(noise.support), "value")
-    for value, chance in zip(noise.support, vector, strict=True):
-        if not 0.0 <= chance <= 1.0:
-            raise ModelError(f"{name}, {value!r}: the probability is {chance}; it must lie in [0, 1]")
-    if abs(vector.sum() - 1.0) > SUM_TOLERANCE:
-        raise ModelError(f"{name}: the probabilities sum to {vector.sum()}; they must sum to 1")
-    return vector
+    return check_distribution(content, name, len(noise.support), "value", labels=noise.support)

@@ -3,15 +3,11 @@
 An action a in a state s leads to s' with probability p(s'|s,a) and to a random outcome vector V(s,a) in
 [0,1]^K with mean v(s,a); s' and V(s,a) may depend on each other in any way, but on nothing else.
 
-Storage. The pair (s, a) is number ``first_pair[s] + a``. A pair has *branches*: branch j is taken with
-probability ``branch_probability[j]``, leads to ``branch_next[j]``, and its outcomes have the mean
-``rows[branch_row[j]]``. The branches of a pair are ``branch_first[pair] ... branch_first[pair + 1] - 1``.
-Given the branch, the outcomes are the mean itself (noise "none") or independent 0/1 draws with that mean
-(noise "bernoulli"). From these follow p, with the branches of equal next state merged
-(``transition_first``, ``transition_state``, ``transition_probability``), and v (``means``).
-
-Nothing is ever an array of S x A x S numbers. All arrays are C-contiguous and read-only, always: compiled
-loops are specialised on that.
+The pair (s, a) is number ``first_pair[s] + a``. Branch j of a pair is taken with probability
+``branch_probability[j]``, leads to ``branch_next[j]``, and its outcomes have the mean ``rows[branch_row[j]]``:
+they are that mean (noise "none") or independent 0/1 draws with it (noise "bernoulli"). From the branches follow
+p, those of equal next state merged, and v (``means``). Nothing is ever an array of S x A x S numbers. All arrays
+are C-contiguous and read-only: compiled loops are specialised on that.
 """
 
 from __future__ import annotations
@@ -20,27 +16,30 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, eye_array
 
-from equipoise._files import blaming
+from equipoise._files import blaming, ensure, load_array, read_npz, write_npz
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import FileError, ModelError
-from equipoise.models import communication, model_file, travel_times
-from equipoise.models.branches import Branches, cumulate, read_arrays, read_branches, read_sparse
-from equipoise.models.checks import check_integer, check_list, check_noise
+from equipoise.models import communication, travel_times
+from equipoise.models.branches import VECTORS, Branches, cumulate, read_arrays, read_branches, read_sparse, read_stored
+from equipoise.models.checks import check_integer, check_list, check_noise, check_pair
 from equipoise.models.labels import Labels, check_labels
 from equipoise.models.laws.laws import Laws
 from equipoise.models.laws.validate import find_conflict
 from equipoise.models.log import Source
-from equipoise.models.outcome_rows import Rows, are_equal, compress, make_read_only, mask_rows, to_array
-from equipoise.models.space import Space, check_pair
+from equipoise.models.outcome_rows import Rows, are_equal, compress, make_read_only, mask_rows, pack_rows, to_array
+from equipoise.models.space import Space
 from equipoise.models.world import Seed, World
 
 __all__ = ["Model", "Space"]
+
+_KIND: Final = "model"  # of a file
+_VERSION: Final = 1
 
 
 @final
@@ -49,13 +48,12 @@ class Model:
     """A Markov model with vectors of outcomes; immutable.
 
     Made by `from_arrays`, `from_branches`, `from_sparse`, `estimate` or `load`, which check everything; its constructor
-    and `dataclasses.replace` would not, and raise a `ModelError`. A model need not be communicating; where that
-    matters, `require_communicating` is called.
+    and `dataclasses.replace` raise a `ModelError`. A model need not be communicating; see `require_communicating`.
 
     Attributes
     ----------
     n_states, n_pairs, n_outcomes, start, max_successors : int
-        S, the number of state-action pairs, K, s_1, and Gamma: the most next states a pair has.
+        S, the number of state-action pairs, K, s_1, and Gamma: the largest number of next states of a pair.
     n_actions : tuple of int
         By state.
     space : Space
@@ -63,10 +61,10 @@ class Model:
     noise : str
         "bernoulli" or "none".
     means, mean_rows : numpy.ndarray
-        v, one row a pair. The second is a `scipy.sparse.csr_array` if it is large and nearly all zero, as that of a
-        large `visits` is; the first is an array in any case, made when it is asked for.
+        v, one row per pair. The second is a `scipy.sparse.csr_array` if it is large and nearly all zero, as for a
+        large `visits`; the first is always an array, made on first use.
     labels : Labels
-        What its states, actions and outcomes are called; without any, unless they were given.
+        The labels of states, actions and outcomes; empty unless given.
     known_mask : numpy.ndarray
         The pairs whose mean outcomes the agent knows in advance.
     first_pair : numpy.ndarray
@@ -78,16 +76,8 @@ class Model:
     transition_first, transition_state, transition_probability : numpy.ndarray
         The distribution of the next state: for each pair, from transition_first[pair] on, the states that can follow,
         in increasing order, and their probabilities.
-    laws : Laws or None
-        The laws that its branches were made of, if a `Mechanics` made it.
-    branch_case : numpy.ndarray or None
-        Then for each branch the case of the mechanics that it is.
-
-    See Also
-    --------
-    equipoise.Space : What an agent knows of it.
-    equipoise.Mechanics : Known steps, unknown laws.
-    equipoise.testing.check_model : The contract of a user-supplied model.
+    laws, branch_case : Laws, numpy.ndarray, or None
+        Of a model made by a `Mechanics`: its laws, and for each branch the case of the mechanics.
 
     Examples
     --------
@@ -149,12 +139,7 @@ class Model:
         known : iterable of (state, action)
             Pairs whose mean outcomes the agent knows in advance.
         labels : Labels, optional
-            What states, actions and outcomes are called.
-
-        Raises
-        ------
-        ModelError
-            Naming the state, the action and the number that is wrong.
+            The labels of states, actions and outcomes.
         """
         named = check_labels(labels)
         return cls.from_parts(read_arrays(transitions, outcomes, named), start, noise, known, named)
@@ -168,21 +153,14 @@ class Model:
         known: Iterable[tuple[int, int]] = (),
         labels: Labels | None = None,
     ) -> Model:
-        """Build from joint laws of the next state and the outcomes.
+        """Build from joint distributions of the next state and the outcomes.
 
         Parameters
         ----------
         branches : nested sequence
             ``branches[s][a]`` lists ``(probability, next_state, outcome_vector)``.
-        start : int
-            The first state.
-        noise : {"bernoulli", "none"}
-            With "none" the outcomes are the branch's vector itself; with "bernoulli" that vector is the
-            mean of independent 0/1 draws.
-        known : iterable of (state, action)
-            Pairs whose mean outcomes the agent knows in advance.
-        labels : Labels, optional
-            What states, actions and outcomes are called.
+        start, noise, known, labels
+            As in `from_arrays`. With noise "none" the outcomes are the branch's vector itself.
 
         Examples
         --------
@@ -207,24 +185,18 @@ class Model:
         known: Iterable[tuple[int, int]] = (),
         labels: Labels | None = None,
     ) -> Model:
-        """Build a large model from sparse arrays over the pairs, as `from_arrays` does from nested ones.
+        """Build a large model from sparse arrays over the pairs.
 
         Parameters
         ----------
         first_pair : array of int
             Of length S + 1; the pairs of state s are ``first_pair[s] ... first_pair[s + 1] - 1``.
         transitions : scipy.sparse.csr_array
-            p, one row a pair and one column a state.
+            p, one row per pair and one column per state.
         means : array or scipy.sparse.csr_array
-            v, one row a pair and one column an outcome.
-        start : int
-            The first state.
-        noise : {"bernoulli", "none"}
+            v, one row per pair and one column per outcome.
+        start, noise, known, labels
             As in `from_arrays`.
-        known : iterable of (state, action)
-            Pairs whose mean outcomes the agent knows in advance.
-        labels : Labels, optional
-            What states, actions and outcomes are called.
 
         Examples
         --------
@@ -239,11 +211,10 @@ class Model:
     def estimate(cls, log: Source, space: Space | None = None) -> Model:
         """Estimate a model from a log: relative frequencies and mean outcomes.
 
-        The model has the states and actions that were tried, and no others: nothing is known of these, and nothing is
-        made up. Then its labels say which they are; where the space has none, they are the numbers in the space. It
-        begins where the space does or, if nothing was tried there, where the log does. `eq.confidence.intervals` says
-        how far from the true model the estimates may be, and `eq.certify` how good any policy could be, the actions
-        that were never tried included.
+        The model has only the states and actions that were tried; its labels then say which they are. It starts where
+        the space does or, if nothing was tried there, where the log does. A `LogError` says if the log enters a state
+        in which nothing was done. `eq.confidence.intervals` bounds the error of the estimates, and `eq.certify` says
+        how good any policy could be, untried actions included.
 
         Parameters
         ----------
@@ -252,11 +223,6 @@ class Model:
             each outcome, and next_state.
         space : Space, optional
             Of the system; None: the states, actions and outcomes that occur in the log.
-
-        Raises
-        ------
-        LogError
-            When the log enters a state in which nothing was done, as its last row may: what follows is unknown.
 
         Examples
         --------
@@ -289,14 +255,8 @@ class Model:
         ----------
         given : Branches
             All that may follow each pair.
-        start : int
-            The first state.
-        noise : {"bernoulli", "none"}
+        start, noise, known, labels
             As in `from_arrays`.
-        known : iterable of (state, action)
-            Pairs whose mean outcomes the agent knows in advance.
-        labels : Labels, optional
-            What states, actions and outcomes are called.
         """
         first_pair = given.first_pair
         if first_pair.size < 2:
@@ -332,7 +292,7 @@ class Model:
         )
 
     def with_laws(self, laws: Laws, branch_case: Index) -> Model:
-        """Return the same model, with the laws that its branches were made of.
+        """Return the same model with the laws that its branches were made of; a `ModelError` if they do not fit.
 
         Parameters
         ----------
@@ -340,11 +300,6 @@ class Model:
             Of the mechanics that made it.
         branch_case : int array
             The case of each branch.
-
-        Raises
-        ------
-        ModelError
-            When they are those of another model.
         """
         cases, pair = np.asarray(branch_case), np.repeat(np.arange(self.n_pairs), np.diff(self.branch_first))
         if not (
@@ -368,7 +323,7 @@ class Model:
         return model
 
     def __post_init__(self) -> None:
-        """Refuse what was not checked: kernels follow these arrays without looking."""
+        """Raise: kernels follow these arrays unchecked, so all must go through `from_parts`."""
         raise ModelError(
             "Model: its fields cannot be given or replaced, as nothing would check that they fit together; make a "
             "model by from_arrays, from_branches, from_sparse, estimate or load"
@@ -391,7 +346,7 @@ class Model:
 
     @functools.cached_property
     def means(self) -> Vector:
-        """V, one row a pair, as an array."""
+        """V, one row per pair, as an array."""
         return make_read_only(to_array(self.mean_rows))
 
     @functools.cached_property
@@ -420,7 +375,7 @@ class Model:
 
     @functools.cached_property
     def mechanics_space(self) -> Space:
-        """What an agent knows that knows the dynamics of this model; `space`, if it has no mechanics.
+        """The space of an agent that knows the dynamics of this model; `space`, if it has no mechanics.
 
         >>> import equipoise as eq
         >>> shop = eq.mechanics.inventory()
@@ -435,7 +390,7 @@ class Model:
 
     @functools.cached_property
     def mechanics_conflict(self) -> str:
-        """What is not so in this world of the laws that its mechanics give, in words; nothing if they all hold.
+        """How this model contradicts the given laws of its mechanics, in words; empty if it does not.
 
         >>> import equipoise as eq
         >>> coin = eq.Mechanics(lambda s, a, w: (s, [w]), 0, [0], ["x"], {"w": [0, 1]}, given={"w": [0.5, 0.5]})
@@ -444,7 +399,7 @@ class Model:
         """
         laws = self.laws
         if laws is None or self.branch_case is None or laws.arrays.learnt == laws.arrays.first_value.size - 1:
-            return ""  # with nothing given, any laws are as they were told
+            return ""  # no law is given
         return find_conflict(self, self.mechanics_space, self.branch_case)
 
     @functools.cached_property
@@ -458,12 +413,12 @@ class Model:
         Parameters
         ----------
         state, action : int
-            Their numbers; ``model.labels`` tells which number a label has.
+            Their numbers; ``model.labels`` has the number of a label.
         """
         return self.space.pair(state, action)
 
     def transitions(self) -> csr_array:
-        """Return p as a sparse array, one row a pair and one column a state."""
+        """Return p as a sparse array, one row per pair and one column per state."""
         return csr_array(
             (self.transition_probability, self.transition_state, self.transition_first),
             shape=(self.n_pairs, self.n_states),
@@ -471,10 +426,11 @@ class Model:
 
     def is_communicating(self) -> bool:
         """Whether some policy leads from any state to any other."""
-        if "_communicating" not in self.__dict__:
-            self.__dict__["_communicating"] = communication.is_communicating(self)
-        whether: bool = self.__dict__["_communicating"]
-        return whether
+        return self._communicating
+
+    @functools.cached_property
+    def _communicating(self) -> bool:
+        return communication.is_communicating(self)
 
     def require_communicating(self) -> None:
         """Raise a `ModelError` naming who cannot reach whom, unless the model is communicating."""
@@ -482,15 +438,12 @@ class Model:
             communication.require_communicating(self)
 
     def diameter(self, progress: bool | None = None, *, limit: float = travel_times.WORK) -> float:
-        """Return D, the largest optimal expected travel time; see `equipoise.models.diameter`.
+        """Return D, the largest optimal expected travel time, computed once.
 
         Parameters
         ----------
-        progress : bool, optional
-            Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
-        limit : float
-            The largest number of states times transitions that is still tried. A `ModelError` says when there are
-            more, and that `eq.models.diameter_bounds` bounds it.
+        progress, limit
+            As for `equipoise.models.diameter`.
         """
         if "_diameter" not in self.__dict__:
             self.__dict__["_diameter"] = travel_times.diameter(self, progress, limit=limit)
@@ -498,9 +451,9 @@ class Model:
         return longest
 
     def visits(self) -> Model:
-        """Return the same dynamics with V(s,a) = e_s, told in advance: the outcomes count the visits.
+        """Return the same dynamics with V(s,a) = e_s, known in advance: the outcomes count the visits.
 
-        K is then S; in large worlds the means are sparse. If the states have labels, outcome k is called as state k is.
+        K is then S, outcome k has the label of state k, and in large models the means are sparse.
 
         >>> from equipoise.models import ring
         >>> ring(2).visits().means.tolist()
@@ -518,14 +471,11 @@ class Model:
         return Model.from_parts(law, self.start, "none", known, self.labels.visits())
 
     def restricted(self) -> Model:
-        """Return the part of this world that matters from its start; the world itself, if that is all of it.
+        """Return the part of this model that decides its long-run averages; the model itself, if that is all of it.
 
-        States that no policy reaches from the start are left out. So are states that are only passed on the way: those
-        outside of the one class of states that is never left again, if no policy can stay outside of it. Long-run
-        averages, and so the optimum, are the same; the start is then the first state of the class that is met.
-
-        What is left need not be communicating: where a policy has the choice between parts of a world that cannot be
-        left again, all of them matter, and `require_communicating` says which. Laws of a mechanics are not kept.
+        Left out are states that no policy reaches from the start, and states outside of the one class that is never
+        left again, if no policy can stay outside of it: the optimum is the same. The new start is the first state of
+        that class that is met. What is left need not be communicating. Laws of a mechanics are not kept.
 
         Examples
         --------
@@ -541,26 +491,20 @@ class Model:
     def world(self, seed: Seed, t: int = 1, state: int | None = None) -> World:
         """Return a simulator of this model that hides it; the seed decides all its randomness.
 
-        It begins at step `t` in `state`, by default the first step and the start: ``model.world(seed, agent.t,
-        agent.state)`` goes on where a simulation with that seed stopped.
+        ``model.world(seed, agent.t, agent.state)`` continues where a simulation with that seed stopped.
 
         Parameters
         ----------
-        seed : int or SeedSequence
-            Seeds the world: the same seed gives the same randomness at the same step.
-        t : int
-            The number of the step that is to come next, 1 at the beginning.
-        state : int, optional
-            Where to begin; None: at the start of the model.
+        seed, t, state
+            As for `equipoise.models.World`.
         """
         return World(self, seed, t, state)
 
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the header and the arrays that a file holds, here or within another file.
-
-        These are the numbers, on which runs and their ids depend; the labels are ``labels.pack()``.
-        """
-        return {"start": self.start, "noise": self.noise}, model_file.pack_branches(self)
+        """Return the header and the arrays of a file, without the labels: the numbers on which runs depend."""
+        vectors = {name: getattr(self, name) for name in VECTORS}
+        last = {"known_mask": vectors.pop("known_mask")}
+        return {"start": self.start, "noise": self.noise}, vectors | pack_rows("rows", self.outcome_rows) | last
 
     @classmethod
     def unpack(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
@@ -568,19 +512,26 @@ class Model:
 
         Parameters
         ----------
-        header : mapping
-            The start, the noise, and under ``labels`` what ``labels.pack()`` gave, if anything.
-        arrays : mapping
-            The arrays by name.
+        header, arrays : mapping
+            What `pack` gave; the header may have ``labels.pack()`` under ``labels``.
         """
-        law = model_file.unpack_branches(arrays)
-        labels = model_file.unpack_labels(header)
+        law = read_stored(arrays)
+        labels = Labels.unpack(header.get("labels") or {})
         try:
             model = cls.from_parts(law, header.get("start"), header.get("noise"), arrays["known_mask"], labels)
         except ModelError as error:
             raise FileError(str(error)) from None
-        laws_and_cases = model_file.unpack_laws(header, arrays, model)
-        return model if laws_and_cases is None else model.with_laws(*laws_and_cases)
+        if "laws" not in header:
+            return model
+        parts = {name.removeprefix("laws."): part for name, part in arrays.items() if name.startswith("laws.")}
+        laws = Laws.unpack(header["laws"], parts, model.n_states, model.n_pairs)
+        n_outcomes = laws.arrays.rows.shape[1]
+        ensure(n_outcomes == model.n_outcomes, f"the array 'laws.rows' has {n_outcomes} outcomes")
+        cases = load_array(arrays, "branch_case", model.branch_next)
+        try:
+            return model.with_laws(laws, cases)
+        except ModelError:
+            raise FileError("the array 'branch_case' has cases of another model") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model with its labels to one file; the file is complete or not there at all.
@@ -590,23 +541,24 @@ class Model:
         path : str or PathLike
             Used as given: no suffix is added.
         """
-        model_file.write_model(self, path)
+        header, arrays = self.pack()
+        labels = self.labels.pack()
+        header |= {"labels": labels} if labels else {}
+        if self.laws is not None and self.branch_case is not None:
+            header["laws"], parts = self.laws.pack()
+            arrays |= {f"laws.{name}": part for name, part in parts.items()} | {"branch_case": self.branch_case}
+        write_npz(path, arrays, header, _KIND, _VERSION)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model that `save` wrote; equal to it in every number and every label.
+        """Read a model that `save` wrote; a `FileError` if the file is missing, damaged, or something else.
 
         Parameters
         ----------
         path : str or PathLike
             The file.
-
-        Raises
-        ------
-        FileError
-            When the file is missing, damaged, or holds something else.
         """
-        header, arrays = model_file.read_model(path)
+        header, arrays = read_npz(path, _KIND, _VERSION)
         with blaming(path, "holds no well-formed model"):
             return cls.unpack(header, arrays)
 
@@ -616,7 +568,7 @@ class Model:
         return (
             self.start == other.start
             and self.noise == other.noise
-            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in model_file.VECTORS)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in VECTORS)
             and are_equal(self.outcome_rows, other.outcome_rows)
         )
 
@@ -644,7 +596,7 @@ def _rebuilt(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]], labels: Labels, laws: Laws | None, cases: Index | None
 ) -> Model:
     """Rebuild a model from a pickle; its labels may be of kinds that no file can hold."""
-    law = model_file.unpack_branches(arrays)
+    law = read_stored(arrays)
     model = Model.from_parts(law, header["start"], header["noise"], arrays["known_mask"], labels)
     return model if laws is None or cases is None else model.with_laws(laws, cases)
 

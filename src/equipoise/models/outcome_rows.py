@@ -1,9 +1,8 @@
 """Rows of mean outcomes, one per pair or branch: an array, or a sparse one where nearly all entries are zero.
 
-With as many outcomes as states, as in `Model.visits`, an array of pairs by outcomes grows with the square of the
-states: 3 GB of zeros for a map of 100 x 100. Rows with more than `_LARGE` entries of which fewer than one in `_FEW` is
-not zero are therefore kept as a `scipy.sparse.csr_array`. Both kinds can be multiplied by vectors, and `dense_row`
-shows a row; the numbers are the same, and so is everything made of them: to add zeros changes no sum.
+With as many outcomes as states, as in `Model.visits`, an array would be 3 GB of zeros for a map of 100 x 100. Rows with
+more than `_LARGE` entries of which fewer than one in `_FEW` is not zero are therefore a `scipy.sparse.csr_array`. Both
+kinds give the same numbers: to add zeros changes no sum.
 """
 
 from __future__ import annotations

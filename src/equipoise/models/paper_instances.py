@@ -1,13 +1,4 @@
-"""The deterministic models of the paper: an arc of its figures is an action that leads along it with certainty.
-
-`bandit`      M_BG: one state with K loops, loop k yields e_k.
-`star`        M_star, of the proof of Claim 3.1: a star graph of diameter D with a loop at each end.
-`hub`         M_MG: a centre M_c that yields nothing, and around it K states with a loop that yields e_k.
-`scalar_hub`  M_MS: the same dynamics with one outcome, earned by going back and forth on one spoke.
-`ring`        M_det: a directed cycle that pays at one state only.
-
-The star is the hub whose centre is the inside of a star.
-"""
+"""The deterministic models of the paper: an arc of its figures is an action that leads along it with certainty."""
 
 from __future__ import annotations
 
@@ -23,17 +14,12 @@ from equipoise.models.model import Model
 
 
 def bandit(arms: int = 3) -> Model:
-    """Build M_BG: one state with `arms` loops, the k-th of which yields the unit vector e_k.
+    """Build M_BG, the bandit: one state with `arms` loops, the k-th of which yields the unit vector e_k.
 
     Parameters
     ----------
     arms : int
         K, at least 1.
-
-    Returns
-    -------
-    Model
-        With one outcome for each arm.
 
     Examples
     --------
@@ -48,7 +34,7 @@ def bandit(arms: int = 3) -> Model:
 
 
 def star(branches: int = 3, diameter: int = 4) -> Model:
-    """Build M_star: `branches` paths of length D/2 that meet in a centre, a loop yielding e_k at each end.
+    """Build M_star of Claim 3.1: `branches` paths of length D/2 from a centre, a loop yielding e_k at each end.
 
     State 0 is the centre and the start; the state at distance d from it on branch k is 1 + k D/2 + (d - 1).
     Actions: at the centre, action k leads out along branch k; at an end, 0 is the loop and 1 leads back;
@@ -56,20 +42,8 @@ def star(branches: int = 3, diameter: int = 4) -> Model:
 
     Parameters
     ----------
-    branches : int
-        K, at least 2.
-    diameter : int
-        D, even and at least 2.
-
-    Returns
-    -------
-    Model
-        With one outcome for each branch.
-
-    See Also
-    --------
-    equipoise.models.hub : States around a centre of any kind.
-    equipoise.models.bandit : All loops in one state.
+    branches, diameter : int
+        K, at least 2, and D, even and at least 2.
 
     Examples
     --------
@@ -99,12 +73,12 @@ def star(branches: int = 3, diameter: int = 4) -> Model:
 
 
 def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | None = None) -> Model:
-    """Build M_MG: states s^1 ... s^K around a centre, each with a loop that yields e_k; nothing else does.
+    """Build M_MG: states s^1 ... s^K around a centre M_c, each with a loop that yields e_k; nothing else does.
 
-    The centre's states come first, with their numbers, their own actions and no outcomes; s^k is state
-    n + k, where n is the size of the centre and k counts from 0. At s^k action 0 is the loop and action 1
-    leads to its place of attachment, which has, after its own actions, one more that leads to s^k (if it
-    has several, in the order of k). The start is the centre's.
+    The centre's states come first, with their numbers, their own actions and no outcomes; s^k is state n + k, where n
+    is the size of the centre and k counts from 0. At s^k action 0 is the loop and action 1 leads to its place of
+    attachment, which has one more action that leads to s^k, after its own and in the order of k. The start is the
+    centre's.
 
     Parameters
     ----------
@@ -115,11 +89,6 @@ def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | 
     attach : sequence of int, optional
         The centre's state to which each s^k is attached; by default k modulo the centre's size.
 
-    Returns
-    -------
-    Model
-        With one outcome for each branch.
-
     Examples
     --------
     >>> world = hub(branches=2)
@@ -127,36 +96,19 @@ def hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | 
     (4, (2, 2, 2, 2))
     """
     K = check_integer(branches, "branches", 1)
-    centre, places = _centre(K, centre, attach)
     nothing, units = np.zeros(K), np.eye(K)
-    states = _inside(centre, nothing)
-    for k, place in enumerate(places):
-        here = centre.n_states + k
-        states[place].append([(1.0, here, nothing)])
-        states.append([[(1.0, here, units[k])], [(1.0, place, nothing)]])
-    labels = _labels(centre, places, [f"loop {k}" for k in range(K)])
-    return Model.from_branches(states, start=centre.start, labels=labels)
+    return _around(K, centre, attach, nothing, [(nothing, unit) for unit in units], [f"loop {k}" for k in range(K)])
 
 
 def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[int] | None = None) -> Model:
-    """Build M_MS: the dynamics of `hub` with one outcome.
+    """Build M_MS: the dynamics of `hub` with one outcome, earned by going back and forth on one spoke.
 
-    It is 1 for both arcs between s^1 and the centre and for the loop at s^2 (states n and n + 1, in the
-    numbering of `hub`), and 0 for all else.
+    It is 1 for both arcs between s^1 and the centre and for the loop at s^2 (states n and n + 1), and 0 for all else.
 
     Parameters
     ----------
-    branches : int
-        How many peripheral states there are, at least 2.
-    centre : Model, optional
-        As for `hub`.
-    attach : sequence of int, optional
-        As for `hub`.
-
-    Returns
-    -------
-    Model
-        With one outcome.
+    branches, centre, attach
+        As for `hub`, with at least 2 branches.
 
     Examples
     --------
@@ -165,15 +117,27 @@ def scalar_hub(branches: int = 3, centre: Model | None = None, attach: Sequence[
     True
     """
     K = check_integer(branches, "branches", 2)
-    centre, places = _centre(K, centre, attach)
     nothing, one = np.zeros(1), np.ones(1)
+    yields = [(one if k == 0 else nothing, one if k == 1 else nothing) for k in range(K)]
+    return _around(K, centre, attach, nothing, yields, ["pay"])
+
+
+def _around(
+    K: int,
+    centre: Model | None,
+    attach: Sequence[int] | None,
+    nothing: Vector,
+    yields: list[tuple[Vector, Vector]],
+    outcomes: list[str],
+) -> Model:
+    """The model with K states around a centre; `yields` are the outcomes of both arcs to each state and of its loop."""
+    centre, places = _centre(K, centre, attach)
     states = _inside(centre, nothing)
-    for k, place in enumerate(places):
+    for k, (place, (arc, loop)) in enumerate(zip(places, yields, strict=True)):
         here = centre.n_states + k
-        arc = one if k == 0 else nothing
         states[place].append([(1.0, here, arc)])
-        states.append([[(1.0, here, one if k == 1 else nothing)], [(1.0, place, arc)]])
-    return Model.from_branches(states, start=centre.start, labels=_labels(centre, places, ["pay"]))
+        states.append([[(1.0, here, loop)], [(1.0, place, arc)]])
+    return Model.from_branches(states, start=centre.start, labels=_labels(centre, places, outcomes))
 
 
 def _centre(K: int, centre: Model | None, attach: Sequence[int] | None) -> tuple[Model, list[int]]:
@@ -222,17 +186,10 @@ def _inside(centre: Model, nothing: Vector) -> list[list[list[Branch]]]:
 def ring(length: int) -> Model:
     """Build M_det: a directed cycle whose only action pays 1 at state 0, the start, and 0 elsewhere.
 
-    Its diameter is `length`: the time to come back to a state.
-
     Parameters
     ----------
     length : int
-        How many states there are, at least 1.
-
-    Returns
-    -------
-    Model
-        With one outcome.
+        The number of states, at least 1; it is the diameter too, the time to come back to a state.
 
     Examples
     --------

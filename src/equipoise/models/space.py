@@ -1,7 +1,7 @@
 """What an agent may know of a system: the states, the start, the actions of each state, and K.
 
-State-action pairs are numbered flat, ``pair = first_pair[s] + a``. The mean outcomes v(s,a) of some pairs
-may be told in advance. So may the mechanics of a step, with laws that are to be learnt (`Laws`).
+State-action pairs are numbered flat, ``pair = first_pair[s] + a``. The mean outcomes v(s,a) of some pairs may be known
+in advance, and so may the mechanics of a step, with laws that are to be learnt (`Laws`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from scipy.sparse import csr_array, lil_array
 
 from equipoise._types import Index, Mask, Vector
 from equipoise.errors import ModelError
-from equipoise.models.checks import check_integer, check_list, check_numbers
+from equipoise.models.checks import check_integer, check_list, check_numbers, check_pair
 from equipoise.models.labels import Labels, check_labels
-from equipoise.models.laws.known_transitions import TableShape, build_table_laws, check_table_facts
+from equipoise.models.laws.known_transitions import build_table_laws, check_table_facts
 from equipoise.models.laws.laws import Laws
 from equipoise.models.outcome_rows import Rows, are_equal, compress, dense_row, differing_rows, make_read_only, to_array
 
@@ -42,17 +42,14 @@ class Space:
     start : int
         The first state.
     known : mapping, optional
-        ``{(state, action): outcome vector}``: mean outcomes told in advance.
+        ``{(state, action): outcome vector}``: mean outcomes known in advance.
     labels : Labels, optional
-        What states, actions and outcomes are called; they are no part of equality.
-    known_transitions : mapping, optional
-        Transitions told in advance, see `knowing`.
-    same_law : iterable of mappings
-        Groups of pairs with transitions in common, see `knowing`.
+        The labels of states, actions and outcomes; they are no part of equality.
+    known_transitions, same_law
+        What is known of the transitions, as for `knowing`.
     sparse_outcomes : bool
-        Whether nearly all outcomes of a step are zero, whatever the pair. Agents then keep only those that were
-        ever seen to be something else. It says how things are kept and not what they are, so that it is no part of
-        equality; regions and plans are the same, up to rounding.
+        Whether nearly all outcomes of a step are zero, whatever the pair. Agents then keep only those that were ever
+        not zero; regions and plans are the same up to rounding. It is no part of equality.
 
     Attributes
     ----------
@@ -67,18 +64,14 @@ class Space:
     known_mask : numpy.ndarray
         Whether a pair's mean outcomes are known in advance.
     known_outcomes, known_rows : numpy.ndarray
-        These, one row a pair; zero where they are not. The second is a `scipy.sparse.csr_array` if it is large and
-        nearly all zero; the first is an array in any case, made when it is asked for.
+        These, one row per pair; zero where they are not known. The second is a `scipy.sparse.csr_array` if it is large
+        and nearly all zero; the first is always an array, made on first use.
     labels : Labels
-        What was given, or one without any labels.
+        Empty unless given.
     laws : Laws or None
-        What is known of the mechanics; None if every pair has transitions of its own, and nothing is known of them.
+        What is known of the mechanics; None if nothing is known of the transitions.
     sparse_outcomes : bool
-        What was given; of a model, whether its mean outcomes are kept sparse.
-
-    See Also
-    --------
-    equipoise.Model : The world itself.
+        As given; of a model, whether its mean outcomes are kept sparse.
 
     Examples
     --------
@@ -142,7 +135,8 @@ class Space:
             mask[pair] = True
             outcomes[pair] = mean
         rows = csr_array(outcomes) if sparse_outcomes else outcomes
-        self._fill(first_pair, start, mask, rows, named, sparse_outcomes=sparse_outcomes)
+        plain = Space.from_arrays(first_pair, start, mask, rows, named, sparse_outcomes=sparse_outcomes)
+        self.__dict__.update(plain.__dict__)
         self.__dict__["laws"] = self._laws_of(known_transitions or {}, same_law)
 
     def knowing(
@@ -150,21 +144,16 @@ class Space:
         known_transitions: Mapping[tuple[int, int], Any] | None = None,
         same_law: Iterable[Mapping[tuple[int, int], Sequence[int]]] = (),
     ) -> Space:
-        """Return the same space, in which more is known of the transitions.
+        """Return the same space with known transitions.
 
         Parameters
         ----------
         known_transitions : mapping, optional
-            Of some pairs: from (state, action) to a distribution over next states, as a mapping from states to
-            probabilities or as one entry a state.
+            From (state, action) to a distribution over next states: a mapping from states to probabilities, or one
+            entry per state.
         same_law : iterable of mappings
             Groups of pairs whose next states are drawn from one law, up to a relabelling: each from (state, action) to
             a list of states. The law draws a place; the next state is the one at that place of the pair's list.
-
-        Raises
-        ------
-        ModelError
-            Naming the pair of which something is wrong.
 
         Examples
         --------
@@ -185,13 +174,8 @@ class Space:
     def _laws_of(self, known_transitions: Any, same_law: Any) -> Laws | None:
         if not known_transitions and isinstance(same_law, list | tuple) and not same_law:
             return None  # before an array is made of sparse rows
-        shape = TableShape(self.first_pair, self.known_mask, self.known_outcomes, self.labels)
-
-        def pair_of(key: Any, name: str) -> int:
-            return check_pair(key, self.first_pair, name, self.labels)
-
-        facts = check_table_facts(shape, known_transitions, same_law, pair_of)
-        return build_table_laws(shape, facts) if facts.given or facts.groups else None
+        facts = check_table_facts(self, known_transitions, same_law)
+        return build_table_laws(self, facts) if facts.given or facts.groups else None
 
     @classmethod
     def from_arrays(
@@ -204,27 +188,12 @@ class Space:
         laws: Laws | None = None,
         sparse_outcomes: bool = False,
     ) -> Space:
-        """Build from arrays, of which it is checked that they fit together.
+        """Build from arrays; a `ModelError` says if they do not fit together.
 
         Parameters
         ----------
-        first_pair : numpy.ndarray
-            The attribute of this name.
-        start : int
-            The first state.
-        known_mask, known_rows : numpy.ndarray
+        first_pair, start, known_mask, known_rows, labels, laws, sparse_outcomes
             The attributes of these names.
-        labels : Labels, optional
-            Those of another space of this shape.
-        laws : Laws, optional
-            What is known of the mechanics.
-        sparse_outcomes : bool
-            Whether nearly all outcomes are zero.
-
-        Raises
-        ------
-        ModelError
-            When they do not.
         """
         if first_pair.dtype != np.int64 or first_pair.ndim != 1 or first_pair.size == 1 or first_pair[0] != 0:
             raise ModelError("Space, first_pair: int64 numbers are needed that begin at 0, one per state and one more")
@@ -239,44 +208,31 @@ class Space:
         start = check_integer(start, "start", 0, S - 1)
         if laws is not None and not laws.fits(S, P, known_rows.shape[1]):
             raise ModelError("Space, laws: they are those of another space")
-        space = object.__new__(cls)
-        space._fill(first_pair, start, known_mask, known_rows, labels or Labels(), laws, sparse_outcomes)
-        return space
-
-    def _fill(
-        self,
-        first_pair: Index,
-        start: int,
-        known_mask: Mask,
-        known_rows: Rows,
-        labels: Labels,
-        laws: Laws | None = None,
-        sparse_outcomes: bool = False,
-    ) -> None:
-        counts = np.diff(first_pair)
-        self.__dict__.update(
-            n_states=counts.size,
-            n_pairs=int(first_pair[-1]),
+        space, counts = object.__new__(cls), np.diff(first_pair)
+        space.__dict__.update(
+            n_states=S,
+            n_pairs=P,
             n_outcomes=int(known_rows.shape[1]),
             start=start,
             n_actions=tuple(counts.tolist()),
             first_pair=make_read_only(first_pair),
-            state_of=make_read_only(np.repeat(np.arange(counts.size), counts)),
+            state_of=make_read_only(np.repeat(np.arange(S), counts)),
             known_mask=make_read_only(known_mask),
             known_rows=compress(known_rows),
-            labels=labels,
+            labels=labels or Labels(),
             laws=laws,
             sparse_outcomes=sparse_outcomes,
         )
+        return space
 
     @functools.cached_property
     def known_outcomes(self) -> Vector:
-        """The mean outcomes that are known in advance, one row per pair, as an array."""
+        """The known mean outcomes, one row per pair, as an array."""
         return make_read_only(to_array(self.known_rows))
 
     @property
     def table(self) -> Space:
-        """The same space without what is known of the mechanics: every pair has transitions of its own.
+        """The same space without known mechanics: every pair has transitions of its own.
 
         Examples
         --------
@@ -297,7 +253,7 @@ class Space:
         Parameters
         ----------
         state, action : int
-            Their numbers; ``space.labels`` tells which number a label has.
+            Their numbers; ``space.labels`` has the number of a label.
         """
         return check_pair((state, action), self.first_pair, "pair", self.labels)
 
@@ -307,7 +263,7 @@ class Space:
         Parameters
         ----------
         taken : container of str
-            Other columns of the table. A label that is among them is written as in ``name_outcome``.
+            Other columns of the table. A label that is among them is written as by `name_outcome`.
 
         Examples
         --------
@@ -339,7 +295,7 @@ class Space:
         Parameters
         ----------
         pair : int
-            Its flat number; of a state and an action, ``space.pair(state, action)``.
+            Its flat number, as from ``space.pair(state, action)``.
 
         Examples
         --------
@@ -381,12 +337,12 @@ class Space:
     __hash__ = None  # type: ignore[assignment]
 
     def difference(self, other: Space) -> str:
-        """Say the first thing in which another space differs; empty if nothing does.
+        """Say the first thing in which another space differs, labels apart; empty if nothing does.
 
         Parameters
         ----------
         other : Space
-            The other one; its labels do not count.
+            The other one.
 
         Examples
         --------
@@ -411,12 +367,10 @@ class Space:
             )
             return f"{self.name_pair(int(pair))}: its outcomes are {here} here and {there} there"
         if self.laws is not other.laws and self.laws != other.laws:
-            known = ["its mechanics are known" if laws else "no mechanics are" for laws in (self.laws, other.laws)]
-            return (
-                "its mechanics are others there"
-                if self.laws and other.laws
-                else f"{known[0]} here and {known[1]} there"
+            here, there = (
+                "its mechanics are known" if laws else "no mechanics are" for laws in (self.laws, other.laws)
             )
+            return f"{here} here and {there} there" if here != there else "its mechanics are others there"
         return ""
 
     def __copy__(self) -> Space:
@@ -434,15 +388,3 @@ class Space:
             f"Space({self.n_states} states, {self.n_pairs} pairs, {self.n_outcomes} outcomes, "
             f"start={self.start}, {int(self.known_mask.sum())} known{f', {self.laws!r}' if self.laws else ''})"
         )
-
-
-def check_pair(key: Any, first_pair: Index, name: str, labels: Labels) -> int:
-    """Return the flat number of the pair ``(state, action)``, or raise an error that names it."""
-    try:
-        state, action = key
-    except (TypeError, ValueError):
-        raise ModelError(f"{name}: got {key!r}; a pair (state, action) is needed") from None
-    state = check_integer(state, f"{name}, state", 0, first_pair.size - 2)
-    count = int(first_pair[state + 1] - first_pair[state])
-    action = check_integer(action, f"{name}, {labels.name_state(state)}, action", 0, count - 1)
-    return int(first_pair[state]) + action

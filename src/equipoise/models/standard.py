@@ -1,16 +1,16 @@
 """Models on which learners are compared in the literature: RiverSwim, grids, and the random Garnet family.
 
 RiverSwim has n states in a row and a current. Swimming left always succeeds. Swimming right moves on with probability
-.35, stays with .6 and falls back with .05; at the left end it moves on with .6 and stays with .4; at the right end it
-stays with .6 and falls back with .4. Going left at the left end pays .005 on average, going right at the right end 1.
+.35, stays with .6 and falls back with .05; at the left end it moves on with .6, at the right end it falls back with .4,
+and else stays. Going left at the left end pays .005 on average, going right at the right end 1.
 
 In a grid a move goes where it is aimed with probability 1 - slip and to either side with slip / 2. Whoever would enter
 a wall or leave the grid stays.
 
-In a Garnet (Generic Average Reward Non-stationary Environment Test-bench) every pair leads to the same number of
-distinct successors, a uniformly random set of states, with probabilities uniform on the simplex and mean outcomes
-uniform on [0,1]. To make the model communicating, action 0 of every state has among its successors the next state of a
-random cycle through all states; where chance left that one out, it replaces one of the others.
+In a Garnet (Generic Average Reward Non-stationary Environment Test-bench) every pair has a uniformly random set of
+successors of equal size, probabilities uniform on the simplex and mean outcomes uniform on [0,1]. To make the model
+communicating, action 0 of every state has among its successors the next state of a random cycle through all states;
+where chance left that one out, it replaces one of the others.
 """
 
 from __future__ import annotations
@@ -32,19 +32,12 @@ from equipoise.models.model import Model
 
 
 def riverswim(n: int = 6) -> Model:
-    """Build the river of `n` states, at least 2: action 0 swims left, 1 right; start at the left end.
-
-    One outcome, drawn 0 or 1.
+    """Build RiverSwim: action 0 swims left, 1 right; start at the left end; one outcome, drawn 0 or 1.
 
     Parameters
     ----------
     n : int
-        How many states there are.
-
-    Returns
-    -------
-    Model
-        With one outcome, the pay.
+        The number of states, at least 2.
 
     Examples
     --------
@@ -76,7 +69,11 @@ def _free_cells(rows: int, columns: int, walls: str | Iterable[Cell]) -> tuple[C
     """List the free cells row by row: the cell of state s is entry s of the result."""
     rows = check_integer(rows, "rows", 1)
     columns = check_integer(columns, "columns", 1)
-    blocked = _drawn(walls, rows, columns) if isinstance(walls, str) else _listed(walls, rows, columns)
+    if isinstance(walls, str):
+        blocked = _drawn(walls, rows, columns)
+    else:
+        inside = {(r, c): 0 for r in range(rows) for c in range(columns)}
+        blocked = {_check_cell(cell, f"walls[{i}]", inside) for i, cell in enumerate(check_list(walls, "walls"))}
     free = tuple((r, c) for r in range(rows) for c in range(columns) if (r, c) not in blocked)
     if not free:
         raise ModelError("walls: they leave no cell free")
@@ -102,28 +99,18 @@ def grid(
     rows, columns : int
         The size.
     walls : str or iterable of (row, column)
-        Cells that cannot be entered; or a picture of the grid, a line a row, where ``#`` is a wall and any
-        other character a free cell.
+        Cells that cannot be entered, which must not cut the grid into parts; or a picture of the grid, one line per
+        row, where ``#`` is a wall and any other character a free cell.
     slip : float
         The probability of going to one of the two sides instead.
     goals : mapping or iterable, optional
-        Cells whose four actions yield something: a mapping to mean outcome vectors, or a list of cells of
-        which the k-th yields the unit vector e_k. By default two cells: the last free one of the top row
-        and the first free one of the bottom row (of the rows that have a free cell).
+        Cells whose four actions yield something: a mapping to mean outcome vectors, or a list of cells of which the
+        k-th yields the unit vector e_k. By default two: the last free cell of the first row that has one, and the
+        first free cell of the last row that has one.
     start : (row, column), optional
         By default the first free cell.
     noise : {"bernoulli", "none"}
         As in `Model.from_arrays`.
-
-    Returns
-    -------
-    Model
-        With the outcomes of the goals.
-
-    Raises
-    ------
-    ModelError
-        When a parameter is out of range, or the walls cut the grid into parts.
 
     Examples
     --------
@@ -181,14 +168,12 @@ def _yields(goals: Any, cells: tuple[Cell, ...], state: dict[Cell, int]) -> tupl
         names = [f"goal {cell}" for cell in goals]
     if not goals:
         raise ModelError("goals: got none; at least one cell is needed")
-    K: int | None = None
-    means = np.empty(0)
+    means, K = np.zeros((len(cells), 0)), None
     for cell, outcome in goals.items():
         name = f"goals, cell {cell}"
         vector = check_numbers(outcome, name, K, "outcome")
         if K is None:
-            K = vector.size
-            means = np.zeros((len(cells), K))
+            means, K = np.zeros((len(cells), vector.size)), vector.size
         means[state[_check_cell(cell, name, state)]] = vector
     return means, names
 
@@ -202,11 +187,6 @@ def _check_cell(cell: Any, name: str, state: Mapping[Cell, int]) -> Cell:
     if place not in state:
         raise ModelError(f"{name}: {place} is a wall or outside of the grid")
     return place
-
-
-def _listed(walls: Any, rows: int, columns: int) -> set[Cell]:
-    inside = {(r, c): 0 for r in range(rows) for c in range(columns)}
-    return {_check_cell(cell, f"walls[{i}]", inside) for i, cell in enumerate(check_list(walls, "walls"))}
 
 
 def _drawn(picture: str, rows: int, columns: int) -> set[Cell]:
@@ -230,25 +210,18 @@ def garnet(
     seed: int = 0,
     noise: str = "bernoulli",
 ) -> Model:
-    """Build a random communicating world; the same numbers give the same world.
+    """Build a random communicating model; the same arguments give the same model.
 
     Parameters
     ----------
     n_states, n_actions : int
-        How many states, and how many actions in each of them.
-    n_successors : int
-        How many next states every pair has, at most `n_states`.
-    n_outcomes : int
-        K.
+        The number of states, and of actions in each of them.
+    n_successors, n_outcomes : int
+        The number of next states of every pair, at most `n_states`, and K.
     seed : int
         Of all the randomness.
     noise : {"bernoulli", "none"}
         As in `Model.from_arrays`.
-
-    Returns
-    -------
-    Model
-        Without labels.
 
     Examples
     --------

@@ -4,16 +4,14 @@ The optimal expected time to reach a target z, from s and after at least one ste
 
     h(s) = 1 + min_a sum_{s' != z} p(s'|s,a) h(s'),
 
-and the diameter is D = max over z and s of h(s) (section 2 of the paper). The paper's travel time is the
-least t >= 1 with s_{t+1} = z, and its maximum runs over all s and z, s = z included: **the time of return
-to a state counts.** So a directed cycle of n states has D = n, and a single state has D = 1.
+and the diameter is D = max over z and s of h(s) (section 2 of the paper). As in the paper s = z is included: **the time
+of return to a state counts.** So a directed cycle of n states has D = n, and a single state has D = 1.
 
-`hitting_times` is Howard's policy iteration with a sparse LU solve for each policy: exact up to rounding.
-It starts from a policy that reaches the target (greedy for a few sweeps of value iteration, and a step
-along a shortest path wherever that one would miss the target). `diameter` needs the largest entry only:
-most targets are dismissed by rigorous bounds, the hardest coming first, and `hitting_times` settles the rest. The
-result is good to a relative 1e-10. That is S searches, at least: above a size `diameter` raises an error, and
-`diameter_bounds` has what a few of them prove.
+`hitting_times` is Howard's policy iteration with a sparse LU solve for each policy: exact up to rounding. It starts
+from the policy that is greedy after a few sweeps of value iteration, with a step along a shortest path wherever that
+would miss the target. `diameter` needs the largest entry only: most targets are dismissed by bounds, the hardest coming
+first, and `hitting_times` settles the rest, to a relative 1e-10. Above a size it raises an error, and `diameter_bounds`
+has what a few searches prove.
 
 The bounds. For a target z let T be the operator on positive vectors u over the states other than z,
 
@@ -24,14 +22,14 @@ whose only fixed point is h. With r = Tu - u, and because T(cu) = 1 - c + c(u + 
     c (1 - max r) >= 1  implies  T(cu) <= cu, hence  h <= cu;
     c (1 - min r) <= 1  implies  T(cu) >= cu, hence  h >= cu.
 
-So any u gives u / (1 - min r) <= h <= u / (1 - max r), and `bound_hitting` improves u by sweeps in place
-(in order of distance from z), rescaled between them, until the bounds settle what was asked.
+So any u gives u / (1 - min r) <= h <= u / (1 - max r), and `bound_hitting` improves u by sweeps in place (in order of
+distance from z), rescaled between them, until the bounds settle what was asked.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -58,17 +56,30 @@ WORK: Final = 5e9  # states times transitions up to which the diameter is comput
 _CHECK_EVERY: Final = 4  # sweeps between two looks at the bounds
 
 
-class _Search(NamedTuple):
-    """Arrays shared by the searches for every target."""
+class _Search:
+    """Searches for targets in a model, with arrays that they share."""
 
-    reverse_first: Index
-    reverse_state: Index
-    order: Index
-    distance: Index
+    def __init__(self, model: Model) -> None:
+        reverse = csr_array(state_graph(model).T)
+        self._reverse = reverse.indptr.astype(np.int64), reverse.indices.astype(np.int64)
+        self._model = model
+        self.order, self.distance = np.empty(model.n_states, np.int64), np.empty(model.n_states, np.int64)
+
+    def begin(self, target: int) -> Vector:
+        """Fill `order` and `distance` for a target, and return the distances as numbers to begin with."""
+        breadth_first(*self._reverse, target, self.order, self.distance)
+        return self.distance.astype(np.float64)
+
+    def bound(self, target: int, enough: float, tolerance: float, sweeps: int, u: Vector) -> tuple[float, float]:
+        """Improve `u`, and bound the largest optimal time to reach the target; see `bound_hitting`."""
+        model = self._model
+        arrays = model.first_pair, model.transition_first, model.transition_state, model.transition_probability
+        below, above = bound_hitting(*arrays, target, self.order, enough, tolerance, sweeps, u)
+        return below, above
 
 
 def hitting_times(model: Model, target: int) -> Vector:
-    """Optimal expected times to reach `target` from every state; at `target`, to come back to it.
+    """Return the optimal expected time to reach `target` from every state; at `target`, to come back to it.
 
     Parameters
     ----------
@@ -76,11 +87,6 @@ def hitting_times(model: Model, target: int) -> Vector:
         A communicating one.
     target : int
         The state to reach.
-
-    Returns
-    -------
-    numpy.ndarray
-        One time a state.
 
     Examples
     --------
@@ -90,15 +96,14 @@ def hitting_times(model: Model, target: int) -> Vector:
     """
     target = check_integer(target, "target", 0, model.n_states - 1)
     require_communicating(model)
-    search = _prepare_search(model)
-    breadth_first(search.reverse_first, search.reverse_state, target, search.order, search.distance)
-    u = search.distance.astype(np.float64)
-    bound_hitting(*_dynamics(model), target, search.order, np.inf, _TOLERANCE, _WARM_SWEEPS, u)
+    search = _Search(model)
+    u = search.begin(target)
+    search.bound(target, np.inf, _TOLERANCE, _WARM_SWEEPS, u)
     return _policy_iteration(model, target, u, search)
 
 
 def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK) -> float:
-    """Return D, the largest optimal expected travel time, times of return included.
+    """Return D, the largest optimal expected travel time, times of return included; to a relative 1e-10.
 
     Parameters
     ----------
@@ -107,22 +112,8 @@ def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK)
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal, when it takes longer than a second.
     limit : float
-        The largest number of states times transitions that is still tried; ``math.inf`` tries anything.
-
-    Returns
-    -------
-    float
-        D, to a relative 1e-10.
-
-    Raises
-    ------
-    ModelError
-        When the model is not communicating, or too large; `diameter_bounds` is for those.
-
-    See Also
-    --------
-    equipoise.models.diameter_bounds : For large models.
-    equipoise.models.hitting_times : To one state.
+        The largest number of states times transitions that is tried; ``math.inf`` tries anything. A `ModelError` says
+        when there are more, and that `equipoise.models.diameter_bounds` is for those.
 
     Examples
     --------
@@ -137,8 +128,7 @@ def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK)
             f"diameter: {model.n_states} states with {model.transition_state.size} transitions would take very long; "
             "eq.models.diameter_bounds(model) bounds it from both sides, and limit=math.inf computes it all the same"
         )
-    search = _prepare_search(model)
-    arrays = _dynamics(model)
+    search = _Search(model)
     # A state that little leads to is far from somewhere: with the hardest targets first, most others are
     # dismissed after a few sweeps.
     inflow = np.bincount(model.transition_state, model.transition_probability, minlength=model.n_states)
@@ -146,10 +136,9 @@ def diameter(model: Model, progress: bool | None = None, *, limit: float = WORK)
     longest = 0.0
     with progress_display("diameter", targets.size, wanted=progress) as display:
         for done, target in enumerate(targets.tolist(), start=1):
-            breadth_first(search.reverse_first, search.reverse_state, target, search.order, search.distance)
-            u = search.distance.astype(np.float64)
+            u = search.begin(target)
             enough = longest * (1.0 + _TOLERANCE)
-            _, above = bound_hitting(*arrays, target, search.order, enough, _TOLERANCE, _SWEEPS, u)
+            _, above = search.bound(target, enough, _TOLERANCE, _SWEEPS, u)
             if above > enough:
                 longest = max(longest, float(_policy_iteration(model, target, u, search).max()))
             display.done(done)
@@ -160,8 +149,8 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     """Bound D from both sides, in time linear in the size of the model.
 
     From below: D is at least the largest optimal time to reach any one target. From above: let H be that time for a
-    hub, and let some path of l steps lead from the hub to z with probability rho, the most likely one. Who tries that
-    path, and comes back to the hub after every failure, needs (l + (1 - rho) H) / rho steps at most on average; so
+    hub, and let the most likely path from the hub to z have l steps and probability rho. To try that path, and to come
+    back to the hub after every failure, takes at most (l + (1 - rho) H) / rho steps on average; so
 
         D  <=  H + max over z of (l + (1 - rho) H) / rho,
 
@@ -172,18 +161,9 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     model : Model
         A communicating one.
     targets : int
-        How many states to travel to: the one that most leads to, and those that least does.
+        How many states to travel to: the one with the largest inflow, and those with the least.
     progress : bool, optional
         As in `diameter`.
-
-    Returns
-    -------
-    tuple of float
-        A lower and an upper bound.
-
-    See Also
-    --------
-    equipoise.models.diameter : The exact one.
 
     Examples
     --------
@@ -197,7 +177,7 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     """
     count = check_integer(targets, "targets", 1)
     require_communicating(model)
-    search, arrays = _prepare_search(model), _dynamics(model)
+    search = _Search(model)
     inflow = np.bincount(model.transition_state, model.transition_probability, minlength=model.n_states)
     order = np.argsort(inflow, kind="stable")
     hubs = np.unique(np.concatenate([order[-1:], order[: count - 1]]))
@@ -205,12 +185,12 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
     lower, further = 0.0, np.full(model.n_states, np.inf)
     with progress_display("bounds on the diameter", hubs.size, wanted=progress) as display:
         for done, hub in enumerate(hubs.tolist(), start=1):
-            breadth_first(search.reverse_first, search.reverse_state, hub, search.order, search.distance)
+            distance = search.begin(hub)
             # The bounds exist once the times are of the right shape, to which they come soon from far above them.
             for height in (0.0, *(model.n_states / inflow[hub] * _HEIGHTS)):
-                u = height + search.distance
+                u = height + distance
                 u[hub] = 0.0
-                below, above = bound_hitting(*arrays, hub, search.order, np.inf, _NEAR, _FEW_SWEEPS, u)
+                below, above = search.bound(hub, np.inf, _NEAR, _FEW_SWEEPS, u)
                 lower = max(lower, below)
                 if above < np.inf:
                     length, chance = _likeliest_paths(graph, hub)
@@ -221,7 +201,7 @@ def diameter_bounds(model: Model, targets: int = 3, *, progress: bool | None = N
 
 
 def _dislikes(model: Model) -> csr_array:
-    """The graph of the states; an arc is as long as the logarithm of its largest probability is negative."""
+    """The graph of the states; the length of an arc is minus the logarithm of its largest probability."""
     n, pointers = model.n_states, model.transition_first[model.first_pair]
     length = _PER_STEP - np.log(np.minimum(model.transition_probability, 1.0))
     source = np.repeat(np.arange(n), np.diff(pointers))
@@ -284,29 +264,10 @@ def _evaluate(chain: csr_array, target: int) -> Vector:
     coo = chain.tocoo()
     keep = coo.col != target
     loop = np.arange(n)
-    system = csc_array(
-        (
-            np.concatenate([np.ones(n), -coo.data[keep]]),
-            (np.concatenate([loop, coo.row[keep]]), np.concatenate([loop, coo.col[keep]])),
-        ),
-        shape=(n, n),
-    )
+    row, column = np.concatenate([loop, coo.row[keep]]), np.concatenate([loop, coo.col[keep]])
+    system = csc_array((np.concatenate([np.ones(n), -coo.data[keep]]), (row, column)), shape=(n, n))
     solution: Vector = splu(system).solve(np.ones(n))
     return solution
-
-
-def _prepare_search(model: Model) -> _Search:
-    reverse = csr_array(state_graph(model).T)
-    return _Search(
-        reverse.indptr.astype(np.int64),
-        reverse.indices.astype(np.int64),
-        np.empty(model.n_states, np.int64),
-        np.empty(model.n_states, np.int64),
-    )
-
-
-def _dynamics(model: Model) -> tuple[Index, Index, Index, Vector]:
-    return model.first_pair, model.transition_first, model.transition_state, model.transition_probability
 
 
 @kernel

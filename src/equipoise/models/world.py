@@ -1,15 +1,14 @@
-"""A world at work: a hidden model, a state, and a stream of random numbers.
+"""A simulator: a hidden model, a state, and a stream of random numbers.
 
-The stream is ``Generator(PCG64(SeedSequence(seed)))``, and each step consumes the same number of uniform
-draws: one for the branch, and with Bernoulli noise K more for the outcomes, in their order. So the
-randomness of step t is a function of the seed and of t alone: it depends neither on what was done before
-nor on whether the steps are taken one by one or in a compiled loop.
+The stream is ``Generator(PCG64(SeedSequence(seed)))``, and each step consumes the same number of uniform draws: one for
+the branch, and with Bernoulli noise K more for the outcomes, in their order. So the randomness of step t is a function
+of the seed and of t alone, whatever was done before, in Python or in a compiled loop.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,21 +90,16 @@ def draws_per_step(model: Model) -> int:
 
 
 def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
-    """Return the world's random stream, positioned before step `t` (the first step is 1).
+    """Return the random stream of a model, positioned before step `t` (the first step is 1).
 
     Parameters
     ----------
     model : Model
-        The world; it decides how many numbers a step consumes.
+        It decides how many numbers a step consumes.
     seed : int or SeedSequence
-        Seeds the world: the same seed gives the same randomness at the same step.
+        The same seed gives the same randomness at the same step, in any process.
     t : int
-        The step that is to come next.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same for the same seed and time, in any process.
+        The number of the next step.
 
     Examples
     --------
@@ -116,11 +110,10 @@ def stream(model: Model, seed: Seed, t: int = 1) -> np.random.Generator:
     >>> stream(model, seed=7, t=3).random() == rng.random()
     True
     """
-    t = _checked(t, "t", 1)
-    sequence = seed
+    t = check_int(t, "t", 1, SEED_LIMIT, error=ParameterError)
     if not isinstance(seed, np.random.SeedSequence):
-        sequence = np.random.SeedSequence(_checked(seed, "seed", 0))
-    bits = np.random.PCG64(sequence)
+        seed = np.random.SeedSequence(check_int(seed, "seed", 0, SEED_LIMIT, error=ParameterError))
+    bits = np.random.PCG64(seed)
     bits.advance((t - 1) * draws_per_step(model))
     return np.random.Generator(bits)
 
@@ -150,12 +143,8 @@ class World:
 
     Parameters
     ----------
-    model : Model
-        What is simulated; hidden from the caller.
-    seed : int or SeedSequence
-        Seeds the world: the same seed gives the same randomness at the same step.
-    t : int
-        The number of the step that is to come next, 1 at the beginning.
+    model, seed, t
+        As for `equipoise.models.stream`.
     state : int, optional
         Where to begin; None: at the start of the model.
 
@@ -163,10 +152,8 @@ class World:
     ----------
     space : Space
         What may be known in advance.
-    state : int
-        The current state.
-    t : int
-        How many steps have been taken.
+    state, t : int
+        The current state, and how many steps have been taken.
 
     Examples
     --------
@@ -184,15 +171,17 @@ class World:
         self._rng = stream(model, seed, t)
         self._model = model
         self._sampling = get_sampling(model)
-        self.state: int = model.start if state is None else _checked(state, "state", 0, model.n_states - 1)
+        self.state: int = (
+            model.start if state is None else check_int(state, "state", 0, model.n_states - 1, error=ParameterError)
+        )
         self.t: int = t - 1
         self._taken: tuple[int, int] | None = None
 
     @property
     def noise(self) -> dict[str, Label] | None:
-        """What was drawn at the last step, by name, in a world made by a `Mechanics`; else None.
+        """The noises drawn at the last step, by name, without the hidden ones; None without a `Mechanics`.
 
-        The noises that are hidden by declaration are not among it: what is shown may be given to `Agent.observe`.
+        They may be given to `Agent.observe`.
 
         Examples
         --------
@@ -221,12 +210,7 @@ class World:
         Parameters
         ----------
         action : int
-            One of the current state, from 0.
-
-        Raises
-        ------
-        ProtocolError
-            When the current state has no such action.
+            One of the current state, from 0; else a `ProtocolError`.
         """
         first, end = self._model.first_pair[self.state], self._model.first_pair[self.state + 1]
         try:
@@ -247,7 +231,3 @@ class World:
 
     def __repr__(self) -> str:
         return f"World(state={self.state}, t={self.t})"
-
-
-def _checked(x: Any, name: str, low: int, high: int = SEED_LIMIT) -> int:
-    return check_int(x, name, low, high, error=ParameterError)

@@ -1,20 +1,12 @@
-r"""All bounds under one name, and the theorems on the regret: episodes, sums of the error terms, regret.
+r"""All bounds under one name: episodes and sums of the error terms (`sums`), regret (here), exploration.
 
 - `sums`: the number of episodes (lemmas 4.3, C.3, C.8), and the five error terms up to T (lemmas 4.5, 4.7, 4.8, Claim
   4.6) with what they are made of (B.6, B.7);
 - here: Theorems 3.4, 5.1 and 5.2 with their constants, and the slack of Theorem 2.2;
-- `maximum_entropy`: the refined bounds of section 6.2, for exploration;
+- `maximum_entropy`: the refined bounds of section 6.2;
 - `printed`, apart from these: the paper's own constants where they differ.
 
->>> from equipoise.models import bandit
->>> from equipoise.rewards import Quadratic
->>> facts, setting = Facts.of(bandit(2)), Setting(reward=Quadratic([0.5, 0.5]))
->>> regret(facts, setting, 10**6).value < regret(facts, setting, 10**4).value
-True
-
-**The theorems**: Reg(T) <= oracle term + (sum of errors) / T.
-
-The first inequality holds with certainty, at every T (the path's own errors on the right):
+**The theorems**: Reg(T) <= oracle term + (sum of errors) / T. With certainty, at every T,
 
     Reg(T) <= oracle term + (1/T) sum over t <= T of (-theta_t).(v* - V_t),
 
@@ -23,14 +15,13 @@ The first inequality holds with certainty, at every T (the path's own errors on 
     TMD(F, H)   L' ||1|| [H^{2/3} / T + H^{-2/3}],   T <= H
     doubling    L' ||1|| sum over h of [2^{2h/3} + l(h) 2^{-2h/3}] / T
 
-with l(h) the steps taken in mega-episode h. The second part is `sums.errors`, which holds with probability 1 - 3 delta
+with l(h) the steps taken in mega-episode h. The second part is bounded by `sums.errors`, with probability 1 - 3 delta
 for all T at once. Since M(T) is of order T^{1/2} under FW and T^{2/3} under the others, so is the whole times T.
 
-How they come about. FW: t Reg(t) <= (t-1) Reg(t-1) + beta ||V_t - average||^2 / (2t) + error_t (eqs. 4.3 to 4.5), and
-both are in the box, so the norm is at most ||1||; the sum of 1/t is at most 1 + log T, where (4.6) has 2 log T, which
-is false at T = 1 (erratum 26). The others: g(average) is the minimum over theta of the mean of
-f_t(theta) = g*(theta) - theta.V_t, online descent comes close to it, and f_t(theta_t) >= opt - error_t by duality
-(C.4, C.5, C.19 to C.23).
+FW: t Reg(t) <= (t-1) Reg(t-1) + beta ||V_t - average||^2 / (2t) + error_t (eqs. 4.3 to 4.5), and both are in the box,
+so the norm is at most ||1||; the sum of 1/t is at most 1 + log T, where (4.6) has 2 log T, false at T = 1 (erratum 26).
+The others: g(average) is the minimum over theta of the mean of f_t(theta) = g*(theta) - theta.V_t, online descent comes
+close to it, and f_t(theta_t) >= opt - error_t by duality (C.4, C.5, C.19 to C.23).
 
 - TGD: Zinkevich's bound on a ball of *diameter* 2L, (2L)^2 / (2 eta_T) + (R^2 / 2) sum of eta_t (erratum 24), with
   R = ||1||: grad f_t is the difference of two points of the box. The paper has a quarter of the first term and four
@@ -101,17 +92,10 @@ __all__ = [
 def rate(oracle: Oracle) -> float | None:
     """The exponent of T in the regret bound, up to logarithms: -1/2 under Frank-Wolfe, -1/3 under the descents.
 
-    None if no bound is known for the oracle.
-
     Parameters
     ----------
     oracle : Oracle
-        Any.
-
-    Returns
-    -------
-    float or None
-        None where no rate is known.
+        Any; None is returned if no bound is known for it.
 
     Examples
     --------
@@ -125,24 +109,12 @@ def rate(oracle: Oracle) -> float | None:
 
 
 def oracle_term(setting: Setting, steps: int) -> float:
-    """The part of the regret that is the oracle's own; with certainty.
+    """Bound the part of Reg(T) that is the oracle's own; with certainty.
 
     Parameters
     ----------
-    setting : Setting
-        Of the agent.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on it, of Reg(T) itself.
-
-    Raises
-    ------
-    ParameterError
-        When no bound is known for the oracle.
+    setting, steps : Setting, int
+        How the agent is set up, and T; a `ParameterError` if no bound is known for the oracle.
 
     Examples
     --------
@@ -158,26 +130,12 @@ def oracle_term(setting: Setting, steps: int) -> float:
 
 
 def regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
-    """Theorem 3.4, 5.1 or 5.2, whichever oracle it is, as a number.
+    """Theorem 3.4, 5.1 or 5.2, by the oracle, as a number: infinite if Q is and theta can move.
 
     Parameters
     ----------
-    facts : Facts
-        Of the world.
-    setting : Setting
-        Of the agent.
-    steps : int
-        T.
-
-    Returns
-    -------
-    RegretBound
-        Its `value` bounds Reg(T) with its `probability`. It is infinite if Q is and theta can move.
-
-    See Also
-    --------
-    equipoise.theory.bounds.oracle_term : The part that is the oracle's own.
-    equipoise.theory.bounds.errors : The other part.
+    facts, setting, steps
+        The numbers of the model, how the agent is set up, and T.
 
     Examples
     --------
@@ -204,17 +162,8 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
 
     Parameters
     ----------
-    facts : Facts
-        Of the world.
-    setting : Setting
-        Of the agent.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        L ||1|| D / T.
+    facts, setting, steps
+        As for `regret`.
 
     Examples
     --------

@@ -14,20 +14,17 @@ of the plan,
 whenever v and p lie in the regions of episode m. The left side summed and divided by T is the regret but for the
 oracle's own term (`bounds`); the sums of the five are bounded in `sums`.
 
-What is behind it. The plan's last sweep gives gain - P <= r~ + spade at every state, for the action of the policy. And
-gain >= r~(s,a) + p.bias - bias(s) for all pairs, so gain >= the average of r~ under any occupancy x of the true model,
-hence >= (-theta_tau).v*, if v and p are in their regions. Both use the sweep Tu - u alone. So the lemma holds as it
-stands for warm starts and for relaxed iterations, such as those of `Known`. It holds for every x that satisfies the
-flow constraints; an x that misses them by a vector of l1 length rho, as a solver's does, moves it by at most
-rho span(bias) / 2.
+The plan's last sweep gives gain - P <= r~ + spade at every state, for the action of the policy, and
+gain >= r~(s,a) + p.bias - bias(s) for all pairs, so gain is at least the average of r~ under any occupancy x of the
+true model, hence >= (-theta_tau).v*. Both use the sweep Tu - u alone, so the lemma also holds for warm starts and for
+relaxed iterations, such as those of `Known`. An x that misses the flow constraints by a vector of l1 length rho, as a
+solver's does, moves it by at most rho span(bias) / 2. Under `Doubling` with fresh counts tau is counted from the start
+of the mega-episode, and the regions have delta / 2^h.
 
-Under `Doubling` with fresh counts tau is counted from the start of the mega-episode, and the regions have delta / 2^h.
-
-**The events E^v and E^p** of eqs. (4.1) and (4.2): the regions of every episode contain the truth. Lemma 4.1 gives each
-a probability of at least 1 - delta/2. Regions change only when an episode begins, so looking at each episode once is
-exact. Besides yes or no there is the slack: with the estimate at distance d from the truth and the radius rad, 1 -
-d/rad, the least over all pairs, outcomes and successors whose bound binds (a bound at 0 or at 1 does not). A slack of
-.6 says that 40 % of the radius would have done.
+**The events E^v and E^p** of eqs. (4.1) and (4.2): the regions of every episode contain the true model. Lemma 4.1 gives
+each a probability of at least 1 - delta/2. The slack is 1 - d/rad, with d the distance of the estimate from the true
+value and rad the radius: the least over all pairs, outcomes and successors whose bound binds (a bound at 0 or at 1 does
+not). A slack of .6 says that 40 % of the radius would have been enough.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from equipoise.models.model import Model
 from equipoise.models.world import Seed
 from equipoise.offline.benchmark import Benchmark, solve
 from equipoise.rewards.constrained import Constrained
-from equipoise.theory.recording import Looks, Trace, check_run, record_run
+from equipoise.theory.recording import check_run, record_run
 from equipoise.theory.sums import Errors
 
 if TYPE_CHECKING:
@@ -59,7 +56,7 @@ _ROUNDING: Final = 1e-11  # of the numbers added up; the planner's ties alone ar
 
 
 class EpisodeTerms(NamedTuple):
-    """One row an episode."""
+    """One row per episode."""
 
     number: Index
     start: Index
@@ -77,32 +74,24 @@ class EpisodeTerms(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Decomposition:
-    """The five terms of every step; each array has one row a step.
+    """The five terms of every step; each array has one row per step.
 
     Attributes
     ----------
-    t : int array
-        The time, from 1.
-    row : int array
-        Which row of `episodes` it belongs to.
-    state, action, pair : int arrays
-        s_t, a_t and their number.
-    outcomes, theta : float arrays, K columns
-        V_t and theta_t.
-    optimistic : float array
-        r~_m(s_t, a_t).
-    left : float array
-        (-theta_t).(v* - V_t).
+    t, row, state, action, pair : int arrays
+        The time, from 1; the row of `episodes` that it belongs to; s_t, a_t and their number.
+    outcomes, theta, optimistic, left : float arrays
+        V_t, theta_t, r~_m(s_t, a_t), and (-theta_t).(v* - V_t).
     club, diamond, heart, spade, P : float arrays
         The terms.
     episodes : EpisodeTerms
         What belongs to an episode.
     best : Benchmark
-        Whose outcomes are v*.
+        Its outcomes are v*.
 
     Examples
     --------
-    Where nothing has to be learnt and theta never moves, what is lost is motion and the planner's tolerance.
+    Where nothing has to be learnt and theta never moves, the loss is motion and the planner's tolerance.
 
     >>> from equipoise.confidence import Known
     >>> from equipoise.models import ring
@@ -138,7 +127,7 @@ class Decomposition:
 
     @property
     def gap(self) -> Vector:
-        """Right side minus left side: not negative, up to `allowance`, where the regions hold the truth."""
+        """Right side minus left side: not negative, up to `allowance`, where the regions contain the true model."""
         return self.right - self.left
 
     @property
@@ -148,14 +137,14 @@ class Decomposition:
 
     @property
     def allowance(self) -> Vector:
-        """What the lemma may be missed by: the residual of the benchmark's flow, and rounding."""
+        """The numerical error of the lemma: the residual of the benchmark's flow, and rounding."""
         span = self.episodes.span[self.row]
         size: Vector = 1.0 + span + np.abs(self.episodes.theta).sum(axis=1)[self.row]
         return 0.5 * self.best.residual_l1 * span + _ROUNDING * size
 
     @property
     def holds(self) -> bool:
-        """Whether Lemma 4.4 is true at every step whose regions hold the truth."""
+        """Whether Lemma 4.4 is true at every step whose regions contain the true model."""
         return bool(np.all(self.gap[self.held] >= -self.allowance[self.held]))
 
     @property
@@ -169,7 +158,7 @@ class Decomposition:
         return np.cumsum(np.column_stack(self._terms()), axis=0)
 
     def frame(self) -> polars.DataFrame:
-        """One line a step, for plotting."""
+        """One row per step, for plotting."""
         import polars
 
         columns = {"t": self.t, "episode": self.episodes.number[self.row], "state": self.state, "action": self.action}
@@ -193,25 +182,14 @@ def decompose(
     Parameters
     ----------
     model : Model
-        The world; the agent does not know it, the record does.
+        The true model.
     agent : TocUCRL2
-        Changed in place, and exactly as by `simulate` with that seed. It may be under way, unless it was loaded or
-        copied in the midst of an episode.
-    steps : int
-        How many steps to take. Memory grows with steps times K.
-    seed : int or SeedSequence
-        Seeds the world.
+        Changed in place, exactly as by `simulate` with that seed. It may have taken steps before, unless it was loaded
+        or copied in the midst of an episode.
+    steps, seed : int, int or SeedSequence
+        How many steps to take, and the seed of the model. Memory grows with steps times K.
     best : Benchmark, optional
-        Of the model; it is solved for if none is given.
-
-    Returns
-    -------
-    Decomposition
-        A row a step.
-
-    See Also
-    --------
-    equipoise.theory.bounds.errors : Bounds on the five sums.
+        Of the model; None: it is solved for.
 
     Examples
     --------
@@ -231,10 +209,6 @@ def decompose(
         raise ParameterError("best: it is the benchmark of another model")
     first = agent.t
     ((trace, looks),) = record_run(model, agent, int(steps), seed, int(steps))
-    return _split(model, agent, first, trace, looks, best)
-
-
-def _split(model: Model, agent: TocUCRL2, first: int, trace: Trace, looks: Looks, best: Benchmark) -> Decomposition:
     row = np.searchsorted(looks.number, trace.episode)
     theta, reference, V, target = trace.theta, looks.theta[row], trace.outcome, best.outcomes
     record = agent.episode_record
@@ -273,14 +247,13 @@ def _split(model: Model, agent: TocUCRL2, first: int, trace: Trace, looks: Looks
 
 def _dot(x: Vector, y: Vector) -> Vector:
     """Row by row."""
-    products: Vector = np.einsum("tk,tk->t", x, y)
-    return products
+    return np.asarray(np.einsum("tk,tk->t", x, y))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """Whether the regions held the truth.
+    """Whether the regions contained the true model.
 
     Attributes
     ----------
@@ -289,9 +262,9 @@ class Coverage:
     v_held, p_held : bool
         E^v and E^p, up to then.
     v_slack, p_slack : float
-        The least slack of any episode: negative exactly if the truth was missed, 1 if no bound was ever binding.
+        The least slack of any episode: negative exactly if the true model was missed, 1 if no bound was ever binding.
     missed : int or None
-        When the first episode whose regions missed the truth began.
+        When the first episode whose regions missed the true model began.
 
     Examples
     --------
@@ -314,23 +287,14 @@ class Coverage:
 
 
 def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Coverage:
-    """Run an agent as `simulate` would, and look at the regions of every episode.
+    """Run an agent as `simulate` would, and check the regions of every episode.
 
     Parameters
     ----------
-    model : Model
-        The world.
+    model, steps, seed
+        As for `decompose`.
     agent : TocUCRL2
         Changed in place, as by `simulate`. Of an episode under way only the two events are known, not the slack.
-    steps : int
-        How many steps to take.
-    seed : int or SeedSequence
-        Seeds the world.
-
-    Returns
-    -------
-    Coverage
-        Whether they held the truth, and with how much room.
 
     Examples
     --------

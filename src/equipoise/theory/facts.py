@@ -1,8 +1,4 @@
-"""What the bounds depend on: a few numbers of the world, and how the agent was set up.
-
-The paper's S, SA, K, Gamma and D are those of `Facts`. D may take a while to compute on a large model, so it can
-be given. g, the oracle, Q, delta and the planner's tolerance are a `Setting`.
-"""
+"""What the bounds depend on: `Facts`, the paper's S, SA, K, Gamma and D, and `Setting`, how the agent was set up."""
 
 from __future__ import annotations
 
@@ -27,14 +23,14 @@ from equipoise.rewards.norms import ones
 @final
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The numbers of a world that the bounds know.
+    """The numbers of a model that the bounds depend on.
 
     Parameters
     ----------
     n_states, n_pairs, n_outcomes : int
         S, SA and K.
     max_successors : int
-        Gamma: the most next states that a pair has.
+        Gamma: the largest number of next states of a pair.
     diameter : float
         D, times of return included; at least 1.
 
@@ -60,14 +56,12 @@ class Facts:
 
     @classmethod
     def of(cls, model: Model, diameter: float | None = None) -> Facts:
-        """Read them off a model; its diameter is computed unless it is given.
+        """Take them from a model.
 
         Parameters
         ----------
-        model : Model
-            A communicating one.
-        diameter : float, optional
-            D, if it is known; None: it is computed.
+        model, diameter : Model, float, optional
+            A communicating model, and its D if that is known; None: it is computed.
         """
         return cls(
             n_states=model.n_states,
@@ -88,7 +82,7 @@ class Setting:
     reward : Reward
         g, with a finite Lipschitz constant.
     oracle : Oracle, optional
-        None: the one that an agent would choose.
+        None: the default of an agent.
     threshold : float, optional
         Q > 0. None: L. Infinity is allowed, and nothing is then guaranteed unless theta cannot move.
     delta : float
@@ -138,10 +132,10 @@ class Setting:
 
     @classmethod
     def of(cls, agent: TocUCRL2) -> Setting:
-        """Read it off an agent; one with other regions, or with data from logs, is refused: no bound is about it.
+        """Take it from an agent; a `ParameterError` if it has other regions or data from logs: no bound covers it.
 
-        The regions may be the paper's or `Adaptive` ones, which hold the truth with the same probability and lie within
-        the paper's (docs/confidence.md): the proofs use nothing else of them.
+        The regions may be the paper's or `Adaptive` ones, which contain the true model with the same probability and
+        lie within the paper's (docs/confidence.md): the proofs use nothing else of them.
 
         Parameters
         ----------
@@ -206,26 +200,26 @@ class Setting:
 
     @property
     def excess(self) -> float:
-        """By how much the gain of a plan may exceed the largest reward: zero from zero, else the largest tolerance."""
+        """By how much the gain of a plan may exceed the largest reward: 0 from zero, else the largest tolerance."""
         if not self.warm_start:
             return 0.0
         return 1.0 if self.tolerance is None else self.tolerance
 
 
 def check_fit(facts: Facts, setting: Setting) -> None:
-    """The world and the reward must have the same number of outcomes."""
+    """Raise an error unless the model and the reward have the same number of outcomes."""
     if facts.n_outcomes != setting.reward.n_outcomes:
         raise ParameterError(
-            f"facts: the world has {facts.n_outcomes} outcomes; the reward takes {setting.reward.n_outcomes}"
+            f"facts: the model has {facts.n_outcomes} outcomes; the reward takes {setting.reward.n_outcomes}"
         )
 
 
 def moves(reward: Reward, oracle: Oracle) -> bool:
-    """Whether theta can move at all; it may, unless the oracle is known to leave it where it is."""
+    """Whether theta can move: yes, unless the oracle is known to leave it where it is."""
     known = oracle.theory.moves
     return True if known is None else known(reward)
 
 
 def no_bound_known(oracle: Oracle) -> ParameterError:
-    """The error of a bound that needs what is not known of an oracle."""
+    """The error for an oracle without a bound."""
     return ParameterError(f"oracle: no bound is known for {oracle!r}")

@@ -1,8 +1,7 @@
-"""What a log proves: how good any policy could be, and what was achieved, from the data alone.
+"""What a log proves: an upper bound on what any policy achieves, and what was achieved, from the data alone.
 
-The regions hold the truth whatever the policy was that produced the log, and whether or not it learned. So the bound of
-`agents.certificate` applies: the log's average outcomes stand in the place of the agent's, and theta begins at minus a
-supergradient of g there.
+The regions contain the true model whatever policy produced the log. So the bound of `agents.certificate` applies, with
+the log's average outcomes instead of the agent's; theta begins at minus a supergradient of g there.
 """
 
 from __future__ import annotations
@@ -42,34 +41,19 @@ def certify(
     Parameters
     ----------
     space : Space
-        Of the system. An action that the log never took is possible all the same, and may be as good as can be; leave
-        it out of the space if it is not to be reckoned with.
+        Of the system. An action that the log never took is possible, and may be as good as can be; leave it out of the
+        space if it should not count.
     reward : Reward
         What the average outcomes are judged by: its limit, if it changes with time.
     log : frame or path
         A polars or pandas frame, or the path of a Parquet or CSV file, with the columns state, action, one for each
-        outcome, and next_state.
+        outcome, and next_state. A `LogError` names rows that cannot have happened.
     delta : float
         The certificate holds with probability 1 - delta.
     confidence : Confidence, optional
         None: `Adaptive()`, whose regions are the tightest that are proven.
     effort : int
-        How many plans to spend on it at most; it stops when there is nothing to gain.
-
-    Returns
-    -------
-    Certificate
-        Its `t` is the number of rows, and `achieved` the value of their average.
-
-    Raises
-    ------
-    LogError
-        When rows cannot have happened.
-
-    See Also
-    --------
-    equipoise.Certificate : What it returns.
-    equipoise.confidence.intervals : How far from the truth each estimate of a log may be.
+        The largest number of plans to spend on it; it stops when there is nothing to gain.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""Section 6.2: the refined bounds for exploration, where outcomes are visits and known in advance.
 
 In `Model.visits` V(s,a) = e_s: outcomes need not be learnt, and V_t, v* and all averages have 1-norm 1, where the
-general bounds have ||1_S|| = S. By tracing the analysis, for any smooth g in the 1-norm:
+general bounds have ||1_S|| = S. For any smooth g in the 1-norm:
 
     oracle       beta ||V_t - average||^2 / (2t) in step t, where the norm is at most 2 and 1 in the first, as the
                  average is 0 then: beta (1/2 + 2 log T) / T in all
@@ -12,13 +12,13 @@ general bounds have ||1_S|| = S. By tracing the analysis, for any smooth g in th
                                                     two distributions are at most 2 apart: (4.9) with 1 for ||1||
 
 Ends by Psi: theta_{tau + j} is at most 2 beta j / (tau + j - 1) away from theta_tau, so after n steps Psi is at most
-beta n (n + 1) / tau <= 2 beta n^2 / tau. It is above Q, so tau' = tau + n > tau + C sqrt(tau) with C^2 = Q / (2 beta):
-as in the general case with 1 for ||1||, and `oracles.base.growth_episodes` counts such ends. At mu <= 1/e, Q = L_mu,
-C^2 is mu log(1/mu) / 4 < 1, and they are 1 + (1 + sqrt 2)(sqrt T - 1)/C.
+2 beta n^2 / tau. It is above Q, so tau' > tau + C sqrt(tau) with C^2 = Q / (2 beta): as in the general case with 1 for
+||1||, and `oracles.base.growth_episodes` counts such ends. At mu <= 1/e, Q = L_mu, C^2 is mu log(1/mu) / 4 < 1, and
+they are 1 + (1 + sqrt 2)(sqrt T - 1)/C.
 
 The paper replaces ||1_S|| by 1 throughout, which does not hold in the first row, where it is 4 beta and not beta, nor
 in that of spade, where it is 2 L D and not L D (erratum 35). All hold together with probability 1 - 3 delta / 2, for
-all T at once: E^p fails with delta/2, the noise of spade costs delta, and there is nothing else to chance.
+all T at once: E^p fails with delta/2, and the noise of spade costs delta.
 
 **On the entropy itself.** H_mu <= H / log S <= H_mu + S mu / log S, as log(S) H_mu differs from H by the mean of
 log(1 + mu / P_s). So the regret on H / log S is at most that on H_mu and S mu / log S; with mu(T) = 1 / (S^{2/3}
@@ -43,15 +43,8 @@ def refined_oracle_term(setting: Setting, steps: int) -> float:
 
     Parameters
     ----------
-    setting : Setting
-        Of the agent; its reward is smooth in the 1-norm.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on it, of Reg(T) itself.
+    setting, steps
+        As for `refined_regret`.
 
     Examples
     --------
@@ -68,17 +61,8 @@ def refined_episodes(facts: Facts, setting: Setting, steps: int) -> float:
 
     Parameters
     ----------
-    facts : Facts
-        Of the world.
-    setting : Setting
-        Of the agent; its reward is smooth in the 1-norm.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on M(T).
+    facts, setting, steps
+        As for `refined_regret`.
 
     Examples
     --------
@@ -98,17 +82,8 @@ def refined_errors(facts: Facts, setting: Setting, steps: int) -> Errors:
 
     Parameters
     ----------
-    facts : Facts
-        Of the world, as many outcomes as states.
-    setting : Setting
-        Of the agent; its reward is smooth in the 1-norm.
-    steps : int
-        T.
-
-    Returns
-    -------
-    Errors
-        A bound on each.
+    facts, setting, steps
+        As for `refined_regret`.
 
     Examples
     --------
@@ -139,16 +114,9 @@ def refined_regret(facts: Facts, setting: Setting, steps: int) -> RegretBound:
     Parameters
     ----------
     facts : Facts
-        Of the world, as many outcomes as states.
-    setting : Setting
-        Of the agent; its reward is smooth in the 1-norm.
-    steps : int
-        T.
-
-    Returns
-    -------
-    RegretBound
-        The bound, and what it is made of.
+        Of the model, with as many outcomes as states.
+    setting, steps : Setting, int
+        How the agent is set up, with a reward that is smooth in the 1-norm, and T.
 
     Examples
     --------
@@ -173,16 +141,9 @@ def refined_entropy_regret(facts: Facts, steps: int, delta: float = 0.05) -> flo
     Parameters
     ----------
     facts : Facts
-        Of the world, as many outcomes as states, at least 2.
-    steps : int
-        T.
-    delta : float
-        The level of the regions.
-
-    Returns
-    -------
-    float
-        A bound on it.
+        Of the model, with as many outcomes as states, at least 2.
+    steps, delta : int, float
+        T, and the level of the regions.
 
     Examples
     --------
@@ -205,17 +166,8 @@ def doubled_entropy_regret(facts: Facts, steps: int, delta: float = 0.05) -> flo
 
     Parameters
     ----------
-    facts : Facts
-        Of the world, as many outcomes as states, at least 2.
-    steps : int
-        T.
-    delta : float
-        The level of the regions, of all mega-episodes together.
-
-    Returns
-    -------
-    float
-        A bound on it, with probability 1 - 3 delta / 2.
+    facts, steps, delta
+        As for `refined_entropy_regret`; the level is that of all mega-episodes together.
 
     Examples
     --------

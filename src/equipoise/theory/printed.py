@@ -35,19 +35,8 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
 
     Parameters
     ----------
-    reward : Reward
-        g.
-    oracle : Oracle
-        One that fits it.
-    threshold : float
-        Q > 0.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        At most so many episodes end because Psi > Q.
+    reward, oracle, threshold, steps
+        As for `bounds.gradient_episodes`.
 
     Examples
     --------
@@ -68,21 +57,8 @@ def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, ste
 
     Parameters
     ----------
-    reward : Reward
-        g.
-    oracle : Oracle
-        One that fits it.
-    threshold : float
-        Q > 0.
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        At most so many episodes end by time T.
+    reward, oracle, threshold, n_pairs, steps
+        As for `bounds.episodes`.
 
     Examples
     --------
@@ -108,11 +84,6 @@ def planning(steps: int) -> float:
     steps : int
         T.
 
-    Returns
-    -------
-    float
-        What the sum of the tolerances is said not to exceed.
-
     Examples
     --------
     >>> round(planning(6), 2)
@@ -126,19 +97,8 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
 
     Parameters
     ----------
-    scale : float
-        L ||1_K||.
-    facts : Facts
-        Of the world.
-    delta : float
-        The level of the regions, strictly between 0 and 1.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        What the sum of diamond is said not to exceed.
+    scale, facts, delta, steps
+        As for `bounds.diamond`.
 
     Examples
     --------
@@ -157,19 +117,8 @@ def diamond_mended(scale: float, facts: Facts, delta: float, steps: int) -> floa
 
     Parameters
     ----------
-    scale : float
-        L ||1_K||.
-    facts : Facts
-        Of the world.
-    delta : float
-        The level of the regions, strictly between 0 and 1.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on the sum of diamond.
+    scale, facts, delta, steps
+        As for `bounds.diamond`.
 
     Examples
     --------
@@ -187,17 +136,10 @@ def gradient_descent(radius: float, slope: float, rates: list[float]) -> float:
 
     Parameters
     ----------
-    radius : float
-        L, of the ball that theta is kept in.
-    slope : float
-        R, the largest gradient.
+    radius, slope : float
+        L, of the ball that theta is kept in, and R, the largest gradient.
     rates : list of float
         eta_1 to eta_T.
-
-    Returns
-    -------
-    float
-        What the average regret is said not to exceed.
 
     Examples
     --------
@@ -213,20 +155,8 @@ def oracle_term(setting: Setting, steps: int) -> float:
 
     Parameters
     ----------
-    setting : Setting
-        How the agent is set up.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        The part of the regret that is the oracle's own.
-
-    Raises
-    ------
-    ParameterError
-        When the paper prints none for the oracle.
+    setting, steps
+        As for `bounds.oracle_term`; a `ParameterError` if the paper prints none for the oracle.
 
     Examples
     --------
@@ -248,17 +178,8 @@ def benchmark_slack(facts: Facts, setting: Setting, steps: int) -> float:
 
     Parameters
     ----------
-    facts : Facts
-        Of the world.
-    setting : Setting
-        How the agent is set up.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        How far above opt(P_M) the value of a policy can be at most.
+    facts, setting, steps
+        As for `bounds.benchmark_slack`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A run of an agent that is recorded: every step is written down, every episode compared with the true model.
 
-`record` steps with the agent's own kernels, `ready` and `run` for one step, so the trajectory is that of `simulate` to
-the last bit. When an episode has begun, `look` compares its regions with the truth, and `judge` computes what Lemma 4.4
-needs of its plan.
+`record` steps with the agent's own kernels, `ready` and `run` for one step, so the trajectory is bit-identical to that
+of `simulate`. When an episode has begun, `look` compares its regions with the true model, and `judge` computes what
+Lemma 4.4 needs of its plan.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -10,7 +10,7 @@ needs of its plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from equipoise.rewards.separable import Quadratic
 from equipoise.simulation import check_simulation
 
 _STEPS_PER_CALL: Final = 1 << 14  # steps in one call of the kernel; then Python hears Ctrl-C
-
 
 # How far a recording has come: one record of this type.
 PROGRESS: Final = np.dtype(
@@ -51,7 +50,7 @@ class Truth(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """One row a step: episode, state, pair, theta_t, V_t, r~_m(s_t, a_t) and spade_t."""
+    """One row per step: episode, state, pair, theta_t, V_t, r~_m(s_t, a_t) and spade_t."""
 
     episode: NDArray[np.int64]
     state: NDArray[np.int64]
@@ -63,7 +62,7 @@ class Trace(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """One row an episode."""
+    """One row per episode."""
 
     number: NDArray[np.int64]
     tau: NDArray[np.int64]
@@ -81,8 +80,8 @@ class Scratch(NamedTuple):
 
     chance: NDArray[np.float64]  # true probabilities of one pair's successors; zero between two pairs
     seen: NDArray[np.float64]  # their frequencies; zero between two pairs
-    reward: NDArray[np.float64]  # r~, one a pair
-    spade: NDArray[np.float64]  # one a state, for the action of the policy
+    reward: NDArray[np.float64]  # r~, one per pair
+    spade: NDArray[np.float64]  # one per state, for the action of the policy
     work: Workspace  # the planner's
 
 
@@ -101,7 +100,7 @@ def used_share(x, estimate, lo, hi):
 
 @kernel
 def look(counts, region, truth, scratch, looks, row, midway):
-    """Compare a region with the truth; midway in an episode without shares, as the counts have moved on."""
+    """Compare a region with the true model; midway in an episode without shares, as the counts have moved on."""
     v_held = True
     p_held = True
     v_used = 0.0
@@ -221,7 +220,7 @@ def record(arrays, constants, steps, truth, scratch, trace, looks, progress, rng
 
 
 def check_run(model: Model, agent: TocUCRL2, steps: int, seed: Seed) -> None:
-    """Refuse what `simulate` refuses, and agents whose regions cannot be read."""
+    """Raise what `simulate` raises, and an error for agents whose regions cannot be read."""
     if not isinstance(agent, TocUCRL2):
         raise ParameterError(f"agent: got {type(agent).__name__}; a TocUCRL2 is needed")
     check_simulation(model, agent, steps, seed)
@@ -276,49 +275,24 @@ def _record_rows(model: Model, agent: TocUCRL2, steps: int, seed: Seed, rows: in
 
 
 def _trace(rows: int, n_outcomes: int) -> Trace:
-    return Trace(
-        episode=_whole(rows),
-        state=_whole(rows),
-        pair=_whole(rows),
-        theta=np.zeros((rows, n_outcomes)),
-        outcome=np.zeros((rows, n_outcomes)),
-        reward=np.zeros(rows),
-        spade=np.zeros(rows),
-    )
+    return Trace._make(_zeros(rows, n_outcomes, kinds="iiimmff"))
 
 
 def _looks(rows: int, n_outcomes: int) -> Looks:
-    return Looks(
-        number=_whole(rows),
-        tau=_whole(rows),
-        tolerance=np.zeros(rows),
-        span=np.zeros(rows),
-        theta=np.zeros((rows, n_outcomes)),
-        v_held=np.zeros(rows, dtype=np.bool_),
-        p_held=np.zeros(rows, dtype=np.bool_),
-        v_used=np.zeros(rows),
-        p_used=np.zeros(rows),
-    )
+    return Looks._make(_zeros(rows, n_outcomes, kinds="iiffmbbff"))
 
 
-def _scratch(n_states: int, n_pairs: int) -> Scratch:
-    return Scratch(
-        chance=np.zeros(n_states),
-        seen=np.zeros(n_states),
-        reward=np.zeros(n_pairs),
-        spade=np.zeros(n_states),
-        work=workspace(n_states, n_pairs),
-    )
+def _scratch(S: int, P: int) -> Scratch:
+    return Scratch(np.zeros(S), np.zeros(S), np.zeros(P), np.zeros(S), workspace(S, P))
 
 
-def _whole(size: int) -> NDArray[np.int64]:
-    return np.zeros(size, dtype=np.int64)
+def _zeros(rows: int, n_outcomes: int, kinds: str) -> list[NDArray[Any]]:
+    """Empty columns, one per letter: i for whole numbers, b for truth values, f for numbers, m for outcome vectors."""
+    types = {"i": np.int64, "b": np.bool_}
+    return [np.zeros((rows, n_outcomes) if kind == "m" else rows, types.get(kind, np.float64)) for kind in kinds]
 
 
 def _small_run() -> None:
     model = bandit(2)
     for _ in _record_rows(model, TocUCRL2(model.space, Quadratic([0.5, 0.5])), 8, 0, 8):
         pass
-
-
-# mypy: disable-error-code="no-untyped-def"

@@ -12,49 +12,40 @@ One step's error is at most club + diamond + heart + spade + P (Lemma 4.4; `deco
     spade         scale D [(3 + 2 sqrt 2) sqrt(2 Gamma SA T log-p)
                            + 6 S SA (1 + 2 log T) log-p + M + 1]  on E^p, up to probability delta
 
-E^v and E^p fail with probability at most delta/2 each, delta in all, so all five hold together with probability at
-least 1 - 3 delta. ("Conditional on E^v with probability 1 - delta" is to be read so: the martingale inequality is
-about the unconditional law, and what is bounded is the chance of "E^v and not the bound".)
-
-**For all T at once.** Azuma's inequality is about one T. Used with delta / (2 T^2), which sums to less than delta, it
-costs log(2 T^2 / delta) in place of log(1/delta), and both log-v and log-p are larger than that. So the two last rows
-hold, as they stand, for all T simultaneously.
+E^v and E^p fail with probability at most delta/2 each, so all five hold together with probability at least 1 - 3 delta.
+They hold for all T at once: Azuma's inequality with delta / (2 T^2) costs log(2 T^2 / delta) in place of log(1/delta),
+and log-v and log-p are larger than that.
 
 **Corrections.** P: Claim 4.6 lacks the SA steps that may be taken at pairs never seen (erratum 19). diamond: (B.25)
-has log T where the line before it has 1 + 2 log T (erratum 27); on the other hand (B.24) is generous: 2 sqrt 2 and 6
-are due where it has 4 and 12. The constants here are those of the radii themselves. spade: (B.30) as printed; the bias
-has span at most D scale because the optimistic rewards are values of (-theta).v on the box, hence lie within scale of
-each other (erratum 21), and because the plan starts from zero. What the paper prints is in `printed`.
+has log T where the line before it has 1 + 2 log T (erratum 27), and (B.24) has 4 and 12 where the radii give 2 sqrt 2
+and 6. spade: (B.30) as printed; the bias has span at most D scale because the optimistic rewards are values of
+(-theta).v on the box, hence within scale of each other (erratum 21), and because the plan starts from zero.
 
 **Warm starts.** Whatever u a plan starts from, it stops with Tu <= u + gain. A walk in the true model from s' to s
-takes D steps or fewer in the mean and earns min r~ a step or more, so that u(s) - u(s') <= D (gain - min r~). From
-zero, the gain is max r~ at most. From elsewhere it is at most P above the optimistic gain, hence at most max r~ + P,
-and the scale of spade is scale + 1 (or scale + tolerance, if the tolerance is a constant): `Setting.excess`. The same
-goes for a plan that leaps (`Planner(leaps=True)`): its last sweep is a plain one from wherever it came to, and it stops
-at the same span.
+takes at most D steps in the mean and earns at least min r~ per step, so that u(s) - u(s') <= D (gain - min r~). From
+zero, the gain is at most max r~; from elsewhere, or with `Planner(leaps=True)`, at most max r~ + P, and the scale of
+spade is scale + 1 (or scale + tolerance): `Setting.excess`.
 
 Under `Doubling` with fresh counts each mega-episode is a run of its own, with delta / 2^h: sums add up, and so do
 the probabilities, to 3 delta. With inherited counts there is one clock and one delta; only M(T) knows of the restarts.
 
 **Episodes** (lemmas fw_bd_M_brief, fgd_bd_M, tmd_bd_M); all of it holds with certainty.
-With SA pairs, at most SA (1 + log2 T) episodes are ended by the doubling of visits. If an episode ends when the visits
-of a pair have grown by a factor f <= 1, there are at most SA (1 + log T / log(1 + f)): at the first such end of a pair
-it has at least one visit, and each later one multiplies its visits by at least 1 + f. Those that begin by T and are
-ended by the gradient threshold Q > 0 are, for T > C^{1/e} >= 1, at most
+At most SA (1 + log2 T) episodes are ended by the doubling of visits, and SA (1 + log T / log(1 + f)) if an episode ends
+when the visits of a pair have grown by a factor f <= 1: each end after the first of a pair multiplies its visits by at
+least 1 + f. Those that begin by T and are ended by the gradient threshold Q > 0 are, for T > C^{1/e} >= 1, at most
 
     FW    1 + log2(C^2)     + 1 + (sqrt(T) - C) / (C (sqrt 2 - 1)),        C^2 = Q / (2 beta ||1||)
     TGD   1 + log2(C^{3/2}) + 1 + (T^{2/3} - C) / (C (2^{2/3} - 1)),       C^2 = Q / (2L)
     TMD   1 + sqrt(L' / Q) T^{2/3}
 
-and 1 + log2 T under the first two while T is smaller: `oracles.base.growth_episodes`. The paper prints 1 + C^2 + 4
-sqrt(T)/C and 1 + C^{3/2} + 2.12 T^{2/3}/C, which are larger, and true, though its proofs give 3 for the 1 (errata 10,
-13, 36): they count as many ends below C^{1/e} as there are whole numbers, where tau doubles with each (erratum 38). The
-third bound stands, but not by its proof. With n the length of an episode, the sum of t - tau over its n + 1 terms is
-n(n + 1)/2, more than the n^2 / 2 that is used; what saves it is that z = grad g* - V has entries in [-1, 1], so ||z||
-<= ||1|| and not 2 ||1||: the inequality is L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
+and 1 + log2 T under the first two while T is smaller: `oracles.base.growth_episodes`. The paper's 1 + C^2 + 4 sqrt(T)/C
+and 1 + C^{3/2} + 2.12 T^{2/3}/C are larger, and true, but not by their proofs (errata 10, 13, 36, 38). The third bound
+stands, but not by its proof: over an episode of length n the sum of t - tau is n(n + 1)/2, more than the n^2 / 2 that
+is used; but z = grad g* - V has entries in [-1, 1], so ||z|| <= ||1|| and not 2 ||1||: the inequality is
+L' n(n + 1)/2 > Q T^{2/3}, and n(n + 1)/2 <= n^2.
 
 The doubling trick adds up the bounds of its mega-episodes. What the paper prints is in `printed`. The formulas
-themselves are what each oracle knows of itself (`Oracle.theory`); one that knows nothing has no bound here.
+themselves belong to each oracle (`Oracle.theory`); one without them has no bound here.
 """
 
 from __future__ import annotations
@@ -112,14 +103,10 @@ class RegretBound:
 
     Attributes
     ----------
-    steps : int
-        T.
-    oracle : float
-        The oracle's own term, of Reg(T) itself; it holds with certainty.
-    errors : Errors
-        Bounds on the five sums up to T, not yet divided by T.
-    probability : float
-        With which all of it holds, for all T at once: 1 - 3 delta.
+    steps, oracle : int, float
+        T, and the oracle's own term of Reg(T), which holds with certainty.
+    errors, probability : Errors, float
+        Bounds on the five sums up to T, not yet divided by T, and the probability of all, for all T at once.
 
     Examples
     --------
@@ -139,21 +126,14 @@ class RegretBound:
 
 
 def visit_episodes(n_pairs: int, steps: int, visits: float = 1.0) -> float:
-    """At most so many episodes end because the visits of some pair have grown enough (eq. fw_bd_M_nu).
+    """Bound the number of episodes that end because the visits of some pair have grown enough (eq. fw_bd_M_nu).
 
     Parameters
     ----------
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
+    n_pairs, steps : int
+        SA, the number of state-action pairs, and T.
     visits : float
         The factor f by which visits grow: the agent's parameter of that name, 1 for doubling.
-
-    Returns
-    -------
-    float
-        A bound on their number.
 
     Examples
     --------
@@ -161,32 +141,18 @@ def visit_episodes(n_pairs: int, steps: int, visits: float = 1.0) -> float:
     (12.0, True)
     """
     pairs, growth = check_int(n_pairs, "n_pairs", 1, error=ParameterError), check_growth(visits)
-    return pairs * (1.0 + math.log2(check_count(steps, "steps", 1, error=ParameterError)) / math.log2(1.0 + growth))
+    return pairs * (1.0 + math.log2(_steps(steps)) / math.log2(1.0 + growth))
 
 
 def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: int) -> float:
-    """At most so many episodes end because Psi > Q, with certainty.
+    """Bound the number of episodes that end because Psi > Q; with certainty.
 
     Parameters
     ----------
-    reward : Reward
-        g.
-    oracle : Oracle
-        One that fits it.
-    threshold : float
-        Q > 0. With infinity no episode ends so.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on their number.
-
-    Raises
-    ------
-    ParameterError
-        When no bound is known for the oracle.
+    reward, oracle : Reward, Oracle
+        g, and an oracle that fits it; a `ParameterError` if no bound is known for it.
+    threshold, steps : float, int
+        Q > 0, which may be infinite, and T.
 
     Examples
     --------
@@ -200,10 +166,7 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
     125.3
     """
     oracle.check(reward)
-    Q, T = (
-        check_float(threshold, "threshold", error=ParameterError),
-        check_count(steps, "steps", 1, error=ParameterError),
-    )
+    Q, T = check_float(threshold, "threshold", error=ParameterError), _steps(steps)
     if not Q > 0:
         raise ParameterError(f"threshold: got {threshold}; the bounds are for Q > 0")
     if math.isinf(Q) or not moves(reward, oracle):
@@ -215,29 +178,14 @@ def gradient_episodes(reward: Reward, oracle: Oracle, threshold: float, steps: i
 
 
 def episodes(reward: Reward, oracle: Oracle, threshold: float, n_pairs: int, steps: int, visits: float = 1.0) -> float:
-    """M(T): at most so many episodes have begun by time `steps`, with certainty.
-
-    One is added to the two counts for the episode that is open at time T.
+    """Bound M(T), the number of episodes that have begun by T, the open one included; with certainty.
 
     Parameters
     ----------
-    reward : Reward
-        g.
-    oracle : Oracle
-        One that fits it.
-    threshold : float
-        Q > 0.
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
-    visits : float
+    reward, oracle, threshold
+        As for `gradient_episodes`.
+    n_pairs, steps, visits
         As for `visit_episodes`.
-
-    Returns
-    -------
-    float
-        A bound on M(T).
 
     Examples
     --------
@@ -259,15 +207,8 @@ def inverse_roots(n_pairs: int, steps: int) -> float:
 
     Parameters
     ----------
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        That bound.
+    n_pairs, steps : int
+        SA, the number of state-action pairs, and T.
 
     Examples
     --------
@@ -282,15 +223,8 @@ def inverses(n_pairs: int, steps: int) -> float:
 
     Parameters
     ----------
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        That bound.
+    n_pairs, steps : int
+        SA, the number of state-action pairs, and T.
 
     Examples
     --------
@@ -304,22 +238,14 @@ def club(threshold: float, largest: float, n_episodes: float) -> float:
     """Q max ||V_t|| M(T), with certainty (Lemma 4.5, eq. club_refined).
 
     Within an episode the steps are taken while Psi <= Q, and Psi before the last of them is the sum of
-    ||theta_t - theta_tau||_* over all. `largest` is ||1_K|| in general, and less where outcomes are known to be
-    shorter: 1 for `Model.visits` in the 1-norm.
+    ||theta_t - theta_tau||_* over all.
 
     Parameters
     ----------
-    threshold : float
-        Q.
+    threshold, n_episodes : float
+        Q, and M(T) or a bound on it.
     largest : float
-        max ||V_t||, or a bound on it.
-    n_episodes : float
-        M(T), or a bound on it.
-
-    Returns
-    -------
-    float
-        A bound on the sum of club.
+        max ||V_t|| or a bound on it: ||1_K|| in general, 1 for `Model.visits` in the 1-norm.
 
     Examples
     --------
@@ -334,17 +260,8 @@ def heart(threshold: float, largest: float, n_episodes: float) -> float:
 
     Parameters
     ----------
-    threshold : float
-        Q.
-    largest : float
-        max ||v(s,a)||, or a bound on it.
-    n_episodes : float
-        M(T), or a bound on it.
-
-    Returns
-    -------
-    float
-        A bound on the sum of heart.
+    threshold, largest, n_episodes
+        As for `club`.
 
     Examples
     --------
@@ -357,24 +274,16 @@ def heart(threshold: float, largest: float, n_episodes: float) -> float:
 def planning(n_pairs: int, steps: int, tolerance: float | None = None) -> float:
     r"""The sum of P: SA + (1 + sqrt 2) sqrt T, or tolerance T; with certainty (Claim 4.6, corrected).
 
-    While N_m(s,a) = 0 a pair is visited once at most: SA steps in all, with P <= 1. The other steps of episode m are
+    While N_m(s,a) = 0 a pair is visited at most once: SA steps in all, with P <= 1. The other steps of episode m are
     at most the sum of N_m, which is tau(m) - 1, and z / sqrt(tau) <= (1 + sqrt 2)(sqrt(tau + z) - sqrt(tau)) for
-    z <= tau. It needs the rule that the doubling of visits ends an episode: `Known` has none, and then only tolerance T
-    is true.
+    z <= tau. Without the rule that the doubling of visits ends an episode, as with `Known`, only tolerance T holds.
 
     Parameters
     ----------
-    n_pairs : int
-        SA, the number of state-action pairs.
-    steps : int
-        T.
+    n_pairs, steps : int
+        SA, the number of state-action pairs, and T.
     tolerance : float, optional
         Of the planner; None: the paper's 1/sqrt(tau(m)).
-
-    Returns
-    -------
-    float
-        A bound on it.
 
     Examples
     --------
@@ -398,19 +307,10 @@ def diamond(scale: float, facts: Facts, delta: float, steps: int) -> float:
 
     Parameters
     ----------
-    scale : float
-        L ||1_K||.
-    facts : Facts
-        Of the world.
-    delta : float
-        The level of the regions, strictly between 0 and 1.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on it.
+    scale, facts : float, Facts
+        L ||1_K||, and the numbers of the model.
+    delta, steps : float, int
+        The level of the regions, strictly between 0 and 1, and T.
 
     Examples
     --------
@@ -430,25 +330,14 @@ def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: in
     r"""The sum of spade, on E^p but for an event of probability delta (Lemma 4.8, eq. explicit_bd_spade).
 
     Learning: `|p~ - p| <= 2 rad` for every successor, and the sum over successors of sqrt(p^) is at most sqrt(Gamma).
-    Motion: within an episode the bias telescopes but for a martingale, which leaves at most one span an episode.
+    Motion: within an episode the bias telescopes but for a martingale, which leaves at most one span per episode.
 
     Parameters
     ----------
-    scale : float
-        L ||1_K||.
-    facts : Facts
-        Of the world.
-    delta : float
-        The level of the regions, strictly between 0 and 1.
+    scale, facts, delta, steps
+        As for `diamond`.
     n_episodes : float
         M(T), or a bound on it.
-    steps : int
-        T.
-
-    Returns
-    -------
-    float
-        A bound on it.
 
     Examples
     --------
@@ -467,21 +356,8 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
 
     Parameters
     ----------
-    facts : Facts
-        Of the world.
-    setting : Setting
-        Of the agent.
-    steps : int
-        T.
-
-    Returns
-    -------
-    Errors
-        One number for each of the five sums.
-
-    See Also
-    --------
-    equipoise.theory.decompose : The five terms of a run, measured.
+    facts, setting, steps
+        The numbers of the model, how the agent is set up, and T.
 
     Examples
     --------
@@ -501,13 +377,10 @@ def errors(facts: Facts, setting: Setting, steps: int) -> Errors:
 
 
 def _one_run(facts: Facts, setting: Setting, oracle: Oracle, delta: float, steps: int) -> Errors:
-    reward, Q = setting.reward, setting.Q
-    if moves(reward, oracle):
-        M = episodes(reward, oracle, Q, facts.n_pairs, steps, setting.visits)
-        delay = Q * setting.ones * M
-    else:
-        M = episodes(reward, oracle, math.inf, facts.n_pairs, steps, setting.visits)
-        delay = 0.0
+    reward = setting.reward
+    Q = setting.Q if moves(reward, oracle) else math.inf
+    M = episodes(reward, oracle, Q, facts.n_pairs, steps, setting.visits)
+    delay = club(Q, setting.ones, M) if moves(reward, oracle) else 0.0
     return Errors(
         club=delay,
         diamond=diamond(setting.scale, facts, delta, steps),

@@ -481,7 +481,7 @@ def test_the_budget_binds():
         (lambda: scheduler(noise="loud"), "noise: got 'loud'"),
         (lambda: patrol(7), "picture: got 7"),
         (lambda: patrol(""), "picture: it has no rows"),
-        (lambda: patrol("..\n..."), "picture: row 1 has 3 cells, row 0 has 2"),
+        (lambda: patrol("..\n..."), "picture: .* row 1 of the picture has 3 cells; 2 are needed"),
         (lambda: patrol("##"), "picture: .* no cell free"),
         (lambda: patrol(".#."), r"picture: .* cell \(0, 2\) cannot be reached from \(0, 0\)"),
         (lambda: patrol(slip=-0.1), "slip: got -0.1"),

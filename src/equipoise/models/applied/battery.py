@@ -1,35 +1,28 @@
 r"""A battery in a microgrid: when to charge and when to discharge, by the price, the sun and the wear.
 
-In the user's words: there are panels on the roof, a battery in the cellar and a line to the grid, whose price has its
-hours. Every hour the battery is charged, left alone or discharged. We want to pay little, to live on our own power
-as far as we can, and not to wear the battery out. What it holds and what is bought follows from arithmetic; how
-much will be used, what the sun will do and when the price changes does not.
-
-States.       (level, price, sun): units in the battery, 0 to `capacity`; the price of a unit now; the units that the
+States        (level, price, sun): units in the battery, 0 to `capacity`; the price of a unit now; the units that the
               panels give this hour.
-Actions.      In every state: charge, hold, discharge.
-Noises.       demand: the units used in this hour, 1 to largest_demand; a law for each price, for both have the same
-              hours. next_sun: what the panels will give in the next hour; a law for each price and sun. next_price: a
-              law for each price.
-Step.         The sun serves the demand first; what is then missing is the need. Charging takes up to `rate` units,
+Actions       charge, hold, discharge.
+Noises        demand: the units used in this hour, 1 to largest_demand; one law per price. next_sun: what the panels
+              give in the next hour; one law per price and sun. next_price: one law per price.
+Step          The sun serves the demand first; what is then missing is the need. Charging takes up to `rate` units,
               from the sun that is left and for the rest from the grid. Discharging gives up to `rate` units, as far
               as there is need. What is still missing is bought; what is left of the sun is given away.
-Outcomes.     "saved": 1 - (what was paid) / (the most that could be paid). "own power": the part of the demand that
+Outcomes      "saved": 1 - (what was paid) / (the most that could be paid). "own power": the part of the demand that
               was not bought in this hour. "spared": 1 - (units moved in or out) / rate.
 
-Communicating by the usual laws: for the largest demand exceeds the sun in some weather, so that the battery can be
-emptied, by `rate` or by one unit; it can be filled; and all prices and suns are visited from each other.
+Communicating by the usual laws: the largest demand exceeds the sun in some weather, so that the battery can be emptied;
+it can be filled; and all prices and suns are visited from each other.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from equipoise._checks import check_float
 from equipoise.errors import ModelError
 from equipoise.models.applied.system import binomial, check_size, interpolate
+from equipoise.models.checks import check_amounts, check_increasing, check_list
 from equipoise.models.mechanics import Mechanics
 
 Grid = tuple[int, float, int]
@@ -45,34 +38,25 @@ def battery(
     prices: Sequence[float] = (10.0, 20.0, 40.0),
     largest_demand: int = 3,
 ) -> Mechanics:
-    """Describe how the microgrid works; it starts with a full battery, at the first price and the first sun.
+    """Describe a microgrid; it starts with a full battery, at the first price and the first sun.
 
-    By the usual laws the demand rises with the price, the sun stays or goes up or down by one step, more often up the
-    dearer the hour, and the price stays for five hours on average and then goes on to the next, from the last to the
-    first.
+    A state is (level, price, sun); the actions are charge, hold and discharge; the outcomes are "saved", "own power"
+    and "spared". Unknown are the demand, the weather and the prices to come. By the usual laws the demand rises with
+    the price, the sun stays or changes by one step, more often up the higher the price, and the price stays for five
+    hours on average and then goes on to the next, from the last to the first.
 
     Parameters
     ----------
     capacity : int
         The units that the battery holds, at least 1.
     rate : int
-        The units that go in or out in an hour at most, at least 1 and no more than the capacity.
+        The largest number of units in or out per hour, at least 1 and no more than the capacity.
     sun : sequence of int
         By weather: the units that the panels give in an hour, increasing.
     prices : sequence of float
         What a unit costs, by regime, increasing and above 0, in any currency.
     largest_demand : int
         The most units that are used in an hour, at least 1, and more than the least that the panels give.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the demand, the weather and the prices to come.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
 
     Examples
     --------
@@ -93,8 +77,10 @@ def battery(
     power = check_size(rate, "rate")
     if power > full:
         raise ModelError(f"rate: got {power}; it is at most the capacity, {full}")
-    suns = [check_size(units, f"sun[{i}]", 0) for i, units in enumerate(_check_rising(sun, "sun"))]
-    tariff = [_amount(price, f"prices[{i}]") for i, price in enumerate(_check_rising(prices, "prices"))]
+    suns = [check_size(units, f"sun[{i}]", 0) for i, units in enumerate(check_list(sun, "sun", some=True))]
+    check_increasing(suns, "sun")
+    tariff = check_amounts(prices, "prices").tolist()
+    check_increasing(tariff, "prices")
     most = check_size(largest_demand, "largest_demand")
     if most <= suns[0]:
         raise ModelError(
@@ -153,19 +139,3 @@ def _at(price: float, sun: int | None = None) -> str:
     """The label of a law."""
     label = f"price {price:g}"
     return label if sun is None else f"{label}, sun {sun}"
-
-
-def _check_rising(x: Any, name: str) -> Sequence[Any]:
-    if isinstance(x, str) or not isinstance(x, Sequence) or not x:
-        raise ModelError(f"{name}: got {x!r}; a list of numbers is needed")
-    for i in range(1, len(x)):
-        if not x[i - 1] < x[i]:
-            raise ModelError(f"{name}[{i}]: got {x[i]} after {x[i - 1]}; they must increase")
-    return x
-
-
-def _amount(x: Any, name: str) -> float:
-    amount = check_float(x, name, error=ModelError)
-    if not 0.0 < amount < math.inf:
-        raise ModelError(f"{name}: got {amount}; it must be finite and above 0")
-    return amount

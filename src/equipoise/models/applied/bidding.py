@@ -1,29 +1,22 @@
-r"""Bidding under budgets: which impressions to buy in a market that changes its mood.
+r"""Bidding under budgets: which impressions to buy in a market whose conditions change.
 
-In the user's words: every slot an advertising place is auctioned. Of the people who see our advertisement some
-become leads, and leads are what we live on. How hard the others bid, and how good the public is, depends on the
-mood of the market, which we see; how likely a bid is to win, and how likely a lead is to follow, we do not
-know. There is so much money for the campaign, and the sales team can follow up so many leads.
+States        The conditions of the market c = 0 ... C-1.
+Actions       0 makes no bid, the null action; j >= 1 bids bids[j-1].
+Noises        rival: the highest rival bid, one of ours or "higher"; lead: whether a lead follows an impression; both
+              have one law per condition, whatever we bid, and there is nothing to be seen without a bid. condition:
+              the number of the next one; one law per condition. All are independent of each other and of our bid.
+Outcomes      A bid wins if it is at least the rival's. The winner pays the own bid in a "first" price auction and the
+              rival's in a "second" price auction. Outcome 0: values[c] for a lead. Outcome 1: the payment / max(bids).
+              Outcome 2: 1 for a lead. All are 0 unless the bid has won.
+Usual laws    `LEADS`, `RIVALS` and `MARKET` for three conditions and the bids `BIDS`. For other sizes the
+              probabilities are interpolated between those, the rivals' by the bid as a part of the highest one, and a
+              condition goes to each neighbour with 0.1.
 
-States.       The conditions of the market c = 0 ... C-1.
-Actions.      In every state: 0 makes no bid, the null action; j >= 1 bids bids[j-1].
-Noises.       rival: the highest rival bid, one of ours or "higher"; lead: whether a lead follows an impression; both
-              with a law for each condition, the same whatever we bid, and nothing to be seen without a bid.
-              condition: the number of the next one; a law for each condition. The agent knows that all of these are
-              independent of each other and of our bid; with a table it learns the bids one by one.
-Outcomes.     A bid wins if it is at least the rival's. The winner pays the own bid in a "first" price auction and the
-              rival's in a "second" price auction. Outcome 0: values[c] for a lead, else 0. Outcome 1: the
-              payment / max(bids), a fraction, if the bid has won, else 0. Outcome 2: 1 for a lead, else 0.
-Usual laws.   `LEADS`, `RIVALS` and `MARKET` for three conditions and the bids `BIDS`. For other sizes the chances lie
-              linearly between those, the rivals' by the bid as a part of the highest one, and a condition goes to
-              each neighbour with 0.1.
+Outcome 0 is the reward, 1 and 2 are the consumptions of the control problem with budgets: the money, and the capacity
+of the sales team. Communicating exactly when the chain is irreducible.
 
-Outcome 0 is the reward, 1 and 2 are the consumptions of the control problem with budgets: the money, and the
-capacity of the sales team. Communicating exactly when the chain is irreducible.
-
-We assume that the bidder sees the rival's bid and the public's answer also when the auction is lost, as on exchanges
-that publish them; an agent with the table sees neither. A lead that is seen only after a win cannot be described here:
-what is seen of one noise may not depend on what another was.
+The bidder is assumed to see the rival's bid and the public's answer also when the auction is lost, as on exchanges that
+publish them; an agent with the table sees neither. What is seen of one noise may not depend on another.
 """
 
 from __future__ import annotations
@@ -35,7 +28,7 @@ import numpy as np
 
 from equipoise.errors import ModelError
 from equipoise.models.applied.system import System, coin, format_amount, interpolate, neighbour_chain
-from equipoise.models.checks import check_amounts, check_probabilities
+from equipoise.models.checks import check_amounts, check_increasing, check_probabilities
 from equipoise.models.mechanics import Mechanics
 
 BIDS: Final = (25.0, 50.0, 75.0, 100.0)
@@ -46,7 +39,11 @@ MARKET: Final = ((0.80, 0.15, 0.05), (0.10, 0.80, 0.10), (0.05, 0.25, 0.70))
 
 
 def bidding(bids: Sequence[float] = BIDS, values: Sequence[float] = VALUES, auction: str = "first") -> Mechanics:
-    """Describe the rules of the auction; condition 0 comes first.
+    """Describe repeated auctions in a market whose condition changes; condition 0 comes first.
+
+    State c is condition c. Action 0 makes no bid, action j bids ``bids[j - 1]``. Outcome 0 is the value of the lead,
+    outcome 1 the payment in units of the highest bid, outcome 2 is 1 for a lead. Unknown are the rival bids, the leads
+    and the change of conditions.
 
     Parameters
     ----------
@@ -56,20 +53,6 @@ def bidding(bids: Sequence[float] = BIDS, values: Sequence[float] = VALUES, auct
         By condition of the market: what a lead is worth, in [0, 1].
     auction : {"first", "second"}
         Whether the winner pays the own bid or the rival's.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the rival bids, the leads and the change of conditions.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.bidding : The same as a table.
 
     Examples
     --------
@@ -94,9 +77,7 @@ def bidding(bids: Sequence[float] = BIDS, values: Sequence[float] = VALUES, auct
 def bidding_system(bids: Any, values: Any, auction: Any) -> System:
     """The auction, in as many conditions of the market as there are values of a lead."""
     bid = check_amounts(bids, "bids").tolist()
-    for j in range(1, len(bid)):
-        if bid[j] <= bid[j - 1]:
-            raise ModelError(f"bids[{j}]: got {bid[j]} after {bid[j - 1]}; the bids must increase")
+    check_increasing(bid, "bids")
     worth = {f"condition {c}": value for c, value in enumerate(check_probabilities(values, "values").tolist())}
     if not isinstance(auction, str) or auction not in ("first", "second"):
         raise ModelError(f"auction: got {auction!r}; 'first' or 'second' is needed")
@@ -125,7 +106,7 @@ def bidding_system(bids: Any, values: Any, auction: Any) -> System:
 
 
 def bidding_laws(system: System, leads: Any, rivals: Any, market: Any) -> dict[str, Any]:
-    """The laws in which these are the chances of a lead, of each rival bid and a higher one, and of a condition."""
+    """The laws with these probabilities of a lead, of each rival bid and a higher one, and of a condition."""
     return {
         "rival": dict(zip(system.states, rivals, strict=True)),
         "lead": {name: coin(chance) for name, chance in zip(system.states, leads, strict=True)},

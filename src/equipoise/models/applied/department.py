@@ -1,34 +1,21 @@
 r"""An emergency department, or a call centre: who is seen first, by how many, so that each class is seen in time.
 
-In the user's words: patients come by day and by night, some urgent, most of them not. Each class has its limit,
-within which they should be seen; the waiting room is small, and who finds it full goes elsewhere. Every ten minutes
-we decide which class the doctors see first, and whether a further doctor is called, which we do not want to do all
-the time. How many come depends on the time of the day; nobody has told us how many, nor how fast the doctors are.
-
-States.       (period, waits of class 0, waits of class 1, ...): the time of the day, and for everybody who waits how
-              many slots of ten minutes they have waited, the longest first. Who is past the limit is counted as being
-              at it.
-Actions.      In every state: n doctors, 1 to `doctors`, and the class that they see first; then come the other
-              classes in their order. Within a class they see who has waited longest.
-Noises.       free: how many doctors are free to see somebody in this slot, 0 to `doctors`; a law for each number of
-              doctors that are there, "1 doctor", "2 doctors"... (no more are free than are there). <class>_arrivals:
-              how many patients of the class come; a law for each period. change: whether the next period of the day
-              begins; known to the agent.
-Step.         The free doctors see patients, in time if these have waited for fewer slots than the limit. Who is not
-              seen waits another slot. Then patients arrive, and wait if there is room. Then the period changes or
-              not.
-Outcomes.     For each class, "<class> seen" and "<class> seen in time": how many were seen, as a part of `doctors`.
+States        (period, waits of class 0, waits of class 1, ...): the time of the day, and for everybody who waits how
+              many slots of ten minutes they have waited, the longest first, counted up to the limit of the class.
+Actions       n doctors, 1 to `doctors`, and the class that they see first; then come the other classes in their order.
+              Within a class they see who has waited longest.
+Noises        free: how many doctors are free to see somebody in this slot; one law for each number of doctors that are
+              there (no more are free than are there). <class>_arrivals: how many patients of the class come; one law
+              per period. change: whether the next period of the day begins; known to the agent.
+Step          The free doctors see patients, in time if these have waited for fewer slots than the limit. Who is not
+              seen waits another slot. Then patients arrive, and wait if there is room. Then the period may change.
+Outcomes      For each class, "<class> seen" and "<class> seen in time": how many were seen, as a part of `doctors`.
               "nobody sent away": 1 if all who came found room. "no further doctor": 1 - (n - 1) / (doctors - 1).
 
-The share of a class that is seen in time is a ratio of two averages. That it is at least z is a linear condition:
-in_time - z seen >= 0.
+That the share of a class that is seen in time is at least z is a linear condition: in_time - z seen >= 0. A period has
+only a mean length, so that the state need not hold the time: a day of 144 slots would have 48 times as many states.
 
-A period has no fixed length here, only a mean length, so that the state need not hold the time to the minute: a day
-of 144 slots instead of three periods would have 48 times as many states. With that length known to the agent,
-nothing of it must be learnt.
-
-Communicating whenever arrivals of none and a free doctor have positive probability: all lines can be emptied, and from
-empty lines all states are found.
+Communicating if no arrivals and a free doctor have positive probability.
 """
 
 from __future__ import annotations
@@ -40,6 +27,7 @@ from typing import Any, Final
 from equipoise._checks import check_float
 from equipoise.errors import ModelError
 from equipoise.models.applied.system import binomial, check_size, coin
+from equipoise.models.checks import check_list
 from equipoise.models.mechanics import Mechanics
 
 Waits = tuple[int, ...]
@@ -59,11 +47,12 @@ def department(
     periods: Sequence[str] = ("night", "day", "evening"),
     hours: float = 8.0,
 ) -> Mechanics:
-    """Describe how the department works; it starts empty, in the first period.
+    """Describe an emergency department; it starts empty, in the first period.
 
-    By the usual laws a doctor is free in seven slots of ten, and 0.25, 0.75 and 0.5 patients come in a slot by night,
-    day and evening, twice as many of each class as of the class before it. One doctor is then enough for the night,
-    and not for the day.
+    A state is (period, waits of class 0, ...), the waits in slots of ten minutes. An action chooses the number of
+    doctors and the class that they see first. Unknown are the arrivals by period, and how many doctors are free. By the
+    usual laws a doctor is free in seven slots of ten, and 0.25, 0.75 and 0.5 patients come in a slot by night, day and
+    evening, twice as many of each class as of the class before it: one doctor is enough for the night, not for the day.
 
     Parameters
     ----------
@@ -80,17 +69,7 @@ def department(
     periods : sequence of str
         The periods of the day, in their order.
     hours : float
-        How long a period lasts on average, at least ten minutes.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the arrivals by period, and how many doctors are free.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
+        The mean length of a period, at least ten minutes.
 
     Examples
     --------
@@ -117,7 +96,9 @@ def department(
     most = _check_sizes(largest_arrivals, "largest_arrivals", K)
     staff = check_size(doctors, "doctors")
     times = _check_names(periods, "periods")
-    change = _check_change(hours)
+    slots = check_float(hours, "hours", error=ModelError) * _SLOTS_AN_HOUR
+    if not 1.0 <= slots < math.inf:
+        raise ModelError(f"hours: got {hours}; ten minutes are needed at least, which is 1/6")
     later = {time: times[(i + 1) % len(times)] for i, time in enumerate(times)}
     actions = {
         f"{_doctors(n)}, {name} first": (n, (k, *(j for j in range(K) if j != k)))
@@ -159,7 +140,7 @@ def department(
         + ["nobody sent away", "no further doctor"],
         noises={"free": range(staff + 1), **arriving, "change": (False, True)},
         law=law,
-        given={"change": coin(change)},
+        given={"change": coin(1.0 / slots)},
         usual=_usual(names, most, staff, times),
     )
 
@@ -188,23 +169,12 @@ def _doctors(n: int) -> str:
 
 
 def _check_names(x: Any, name: str) -> list[str]:
-    if isinstance(x, str) or not isinstance(x, Sequence) or not x:
-        raise ModelError(f"{name}: got {x!r}; a list of names is needed")
-    for i, one in enumerate(x):
-        if not isinstance(one, str) or not one.isidentifier() or one in x[:i]:
+    names = check_list(x, name, some=True)
+    for i, one in enumerate(names):
+        if not isinstance(one, str) or not one.isidentifier() or one in names[:i]:
             raise ModelError(f"{name}[{i}]: got {one!r}; names are needed, all different, as in 'urgent'")
-    return list(x)
+    return names
 
 
 def _check_sizes(x: Any, name: str, n: int) -> list[int]:
-    if isinstance(x, str) or not isinstance(x, Sequence) or len(x) != n:
-        raise ModelError(f"{name}: got {x!r}; {n} numbers are needed, one for each class")
-    return [check_size(one, f"{name}[{i}]") for i, one in enumerate(x)]
-
-
-def _check_change(hours: Any) -> float:
-    """The chance of a change in a slot."""
-    slots = check_float(hours, "hours", error=ModelError) * _SLOTS_AN_HOUR
-    if not 1.0 <= slots < math.inf:
-        raise ModelError(f"hours: got {hours}; ten minutes are needed at least, which is 1/6")
-    return 1.0 / slots
+    return [check_size(one, f"{name}[{i}]") for i, one in enumerate(check_list(x, name, n, "class"))]

@@ -1,33 +1,18 @@
 r"""A shop with one article: fill rate against holding against the number of orders.
 
-In the user's words: every morning we may order a batch from the supplier, which takes its time to come. We
-want to sell to everybody who asks, with little on the shelves, and without ordering all the time. Any two of
-the three are easy.
+C is the capacity, L the lead time, D the day's demand, and Q_0 < Q_1 < ... are the quantities.
 
-Symbols: C the capacity, L the lead time, D the day's demand, quantities Q_0 < Q_1 < ...
+States        (x; y_1, ..., y_{L-1}): x units in stock, from 0 to C, and the orders on their way, y_1 the next to come.
+Actions       a orders the quantity Q_a, and Q_0 = 0.
+Noise         demand: 0, 1, ..., the largest demand. One law, seen also as far as the demand is not met.
+Step          An order takes L days: with L = 0 it comes before the customers, with L = 1 after them, with L >= 2 it
+              enters the pipeline, and the evening's delivery is y_1. From x units z = max(0, x - D) are left, and the
+              next day begins with min(C, z + delivery). Unmet demand is lost, what does not fit is sent back.
+Outcomes      Fill rate: min(x, D) / D, and 1 if D = 0. Low holding: 1 - z / C. Few orders: 1 if nothing was ordered.
+Usual law     Weights 2, 3, 4, ... that rise to the middle and fall again.
 
-States.       (x; y_1, ..., y_{L-1}): x units in stock, from 0 to C, and the orders on their way, y_1 the next
-              to come. With L = 0 or 1 nothing is on its way when a day begins.
-Actions.      In every state: a orders the quantity Q_a; Q_0 = 0, so a = 0 orders nothing.
-Noise.        demand: 0, 1, ..., the largest demand. One law. It is seen, also what of it is not met.
-Step.         An order takes L days: with L = 0 it comes before the customers; with L = 1 after them, to be
-              sold from the next day; with L >= 2 it enters the pipeline, and the delivery of the evening is
-              y_1. What does not fit is sent back. With x the stock when the shop opens, after the delivery
-              if L = 0, there is z = max(0, x - D) left when it closes, and the next day begins with
-              min(C, z + delivery). Unmet demand is lost.
-Outcomes.     Fill rate: min(x, D) / D, and 1 if D = 0. Low holding: 1 - z / C. Few orders: 1 if nothing was
-              ordered, else 0. The first two and the next state all depend on the same D.
-Usual law.    Weights 2, 3, 4, ... that rise to the middle and fall again: (0.2, 0.3, 0.3, 0.2) for a largest
-              demand of three.
-
-The first average is the mean of the daily fill rates, a day without demand being a good one; it is at least
-(all that was sold) / (all that was asked for), because the more is asked for, the smaller the part that is met.
-
-Communicating whenever a demand of 0 and of 1 have positive probability: with no demand, orders fill the shop up to its
-capacity; one unit a day then empties it to any level; and with no demand any pipeline can be set up.
-
-As a table, a shop of 189 states and three order sizes has 567 unknown distributions. As mechanics it has one unknown
-law, and what is seen of it on any day holds for all.
+The average fill rate is at least (all that was sold) / (all that was asked for), because the larger the demand, the
+smaller the part that is met. Communicating if demands of 0 and of 1 have positive probability.
 """
 
 from __future__ import annotations
@@ -38,7 +23,7 @@ from typing import Any
 
 from equipoise.errors import ModelError
 from equipoise.models.applied.system import System, check_size, triangle
-from equipoise.models.checks import check_integer, check_list
+from equipoise.models.checks import check_increasing, check_integer, check_list
 from equipoise.models.mechanics import Mechanics
 
 Shop = tuple[int, ...]
@@ -47,32 +32,21 @@ Shop = tuple[int, ...]
 def inventory(
     capacity: int = 10, largest_demand: int = 3, orders: Sequence[int] = (0, 3, 6), lead_time: int = 1
 ) -> Mechanics:
-    """Describe how the shop works; it starts full with nothing on its way.
+    """Describe a shop with one article; it starts full with nothing on its way.
+
+    A state is (stock, next delivery, the one after it, ...). Action a orders ``orders[a]`` units. The outcomes are the
+    fill rate, low holding and few orders. Unknown is the day's demand.
 
     Parameters
     ----------
     capacity : int
         How many units fit, at least 1.
     largest_demand : int
-        The most that is asked for on a day, at least 1.
+        The largest demand of a day, at least 1.
     orders : sequence of int
         The quantities that can be ordered, increasing; the first is 0, and there are at least two.
     lead_time : int
         The days an order takes, at least 0.
-
-    Returns
-    -------
-    Mechanics
-        Its law is the day's demand.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.inventory : The same as a table.
 
     Examples
     --------
@@ -88,9 +62,12 @@ def inventory(
 
 
 def inventory_system(capacity: Any, demands: int, orders: Any, lead_time: Any) -> System:
-    """The shop when fewer than `demands` units are asked for on a day."""
+    """The shop when the demand of a day is below `demands`."""
     full = check_integer(capacity, "capacity", 1)
-    quantities = _check_orders(orders)
+    quantities = [check_integer(q, f"orders[{a}]", 0) for a, q in enumerate(check_list(orders, "orders"))]
+    if len(quantities) < 2 or quantities[0] != 0:
+        raise ModelError(f"orders: got {quantities}; 0 comes first, and at least one other quantity follows")
+    check_increasing(quantities, "orders")
     days = check_integer(lead_time, "lead_time", 0)
     quantity = {f"order {units}" if units else "order nothing": units for units in quantities}
 
@@ -112,13 +89,3 @@ def inventory_system(capacity: Any, demands: int, orders: Any, lead_time: Any) -
         outcomes=["fill rate", "low holding", "few orders"],
         noises={"demand": range(demands)},
     )
-
-
-def _check_orders(orders: Any) -> list[int]:
-    quantities = [check_integer(q, f"orders[{a}]", 0) for a, q in enumerate(check_list(orders, "orders"))]
-    if len(quantities) < 2 or quantities[0] != 0:
-        raise ModelError(f"orders: got {quantities}; 0 comes first, and at least one other quantity follows")
-    for a, (less, more) in enumerate(itertools.pairwise(quantities)):
-        if more <= less:
-            raise ModelError(f"orders[{a + 1}]: got {more} after {less}; the quantities must increase")
-    return quantities

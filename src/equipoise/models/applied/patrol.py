@@ -1,19 +1,12 @@
 r"""A guard on patrol: visit every place of a building as evenly as the walls allow.
 
-In the user's words: a robot patrols rooms that are joined by doors, on floors where it slips; no place should
-go unseen for long, and the way through the doors should not eat up the time. Nobody gives it a map of how
-its wheels behave.
-
-States.       The free cells of the picture, row by row.
-Actions.      0 up, 1 right, 2 down, 3 left.
-Noise.        slip: "no", "left" or "right", where the robot goes instead, seen from the way it is aimed at. One law for
-              all cells and directions. It is seen, also where a wall stops the robot either way.
-Step.         That of `equipoise.models.grid`: whoever would enter a wall or leave the picture stays.
-Outcomes.     V(s, a) = e_s, known in advance: the averages are the fractions of time spent in each cell.
-Usual law.    0.9, 0.05 and 0.05.
-
-Communicating unless the walls cut the building into parts, which is an error. A building of 85 cells has 340 unknown
-distributions as a table, and one unknown law of three numbers as mechanics.
+States        The free cells of the picture, row by row.
+Actions       0 up, 1 right, 2 down, 3 left.
+Noise         slip: "no", "left" or "right": where the robot goes instead, seen from the way it is aimed at. One law
+              for all cells and directions, seen also where a wall stops the robot either way.
+Step          That of `equipoise.models.grid`: whoever would enter a wall or leave the picture stays.
+Outcomes      V(s, a) = e_s, known in advance: the averages are the fractions of time spent in each cell.
+Usual law     0.9, 0.05 and 0.05.
 """
 
 from __future__ import annotations
@@ -46,27 +39,16 @@ BUILDING: Final = """
 
 
 def patrol(picture: str | None = None) -> Mechanics:
-    r"""Describe the map; the robot starts in the first free cell.
+    r"""Describe a robot on slippery floors; it starts in the first free cell.
+
+    A state is a free cell (row, column); the actions are up, right, down and left. Outcome k is 1 in cell k: averages
+    are the shares of time in each cell. Unknown is how the wheels slip.
 
     Parameters
     ----------
     picture : str, optional
-        A line a row, ``#`` a wall and any other character a free cell. By default the building of
-        `equipoise.models.patrol`.
-
-    Returns
-    -------
-    Mechanics
-        Its law is how the wheels slip.
-
-    Raises
-    ------
-    ModelError
-        When the picture has no rows, rows of different lengths, no free cell, or parts cut off by walls.
-
-    See Also
-    --------
-    equipoise.models.patrol : The same as a table.
+        One line per row, ``#`` a wall and any other character a free cell; walls must not cut it into parts. By
+        default a building of 10 x 10 cells: four rooms of different sizes, and a door between any two neighbours.
 
     Examples
     --------
@@ -105,22 +87,13 @@ def from_table_labels(table: Model) -> System:
 
 def patrol_table(picture: str | None, slip: Any) -> Model:
     """The visits to the cells of a picture."""
-    picture, rows, columns = _size(picture)
-    try:
-        return grid(rows, columns, picture, slip).visits()
-    except ModelError as error:
-        raise ModelError(f"picture: {error}") from None
-
-
-def _size(picture: str | None) -> tuple[str, int, int]:
-    if picture is None:
-        picture = BUILDING
+    picture = BUILDING if picture is None else picture
     if not isinstance(picture, str):
-        raise ModelError(f"picture: got {picture!r}; a text is needed, a line a row")
+        raise ModelError(f"picture: got {picture!r}; a text is needed, one line per row")
     lines = [line.strip() for line in picture.split("\n") if line.strip()]
     if not lines:
         raise ModelError("picture: it has no rows")
-    for r, line in enumerate(lines):
-        if len(line) != len(lines[0]):
-            raise ModelError(f"picture: row {r} has {len(line)} cells, row 0 has {len(lines[0])}")
-    return picture, len(lines), len(lines[0])
+    try:
+        return grid(len(lines), len(lines[0]), picture, slip).visits()
+    except ModelError as error:
+        raise ModelError(f"picture: {error}") from None

@@ -1,20 +1,15 @@
 r"""Dynamic pricing of perishable stock, with a demand that has its seasons.
 
-In the user's words: each slot a customer may come, and we show one price, or none. What is not sold by the
-end is worth nothing, but a unit sold cheaply in a slack hour is missing when they would pay the full price. We
-do not know how demand answers to prices, nor when the busy hours come.
-
-States.       The regimes of demand r = 0 ... R-1.
-Actions.      In every state: 0 is closed, the null action; j >= 1 shows offer j - 1.
-Noises.       sale: whether the offer is taken; a law for each regime and offer, and nothing to be seen when closed.
-              regime: the number of the next one; a law for each regime, the same for all offers. The agent knows
-              that the regimes are a chain which no offer influences; with a table it learns it for every offer.
-Outcomes.     If offer j is taken: the revenue, prices[j] / max(prices), in outcome 0, and the units used, uses[j][i]
-              in {0, 1} of each resource i, in outcomes 1 + i. If not, or if closed: all outcomes are 0. So there is
-              revenue exactly when something is consumed.
-Usual laws.   `SALE` and `REGIMES` for three regimes and the prices `PRICES`. For other sizes the chances of a sale lie
-              linearly between those, by the price as a part of the highest one and by the place of the regime among
-              all, and a regime goes to each neighbour with 0.1.
+States        The regimes of demand r = 0 ... R-1.
+Actions       0 is closed, the null action; j >= 1 shows offer j - 1.
+Noises        sale: whether the offer is taken; one law per regime and offer, nothing to be seen when closed. regime:
+              the number of the next one; one law per regime, the same for all offers, which an agent with the table
+              must learn for every offer.
+Outcomes      If offer j is taken: the revenue prices[j] / max(prices) in outcome 0, and the units uses[j][i] in {0, 1}
+              of resource i in outcome 1 + i. Otherwise all are 0.
+Usual laws    `SALE` and `REGIMES` for three regimes and the prices `PRICES`. For other sizes the probabilities of a
+              sale are interpolated between those, by the price as a part of the highest one and by the place of the
+              regime among all, and a regime goes to each neighbour with 0.1.
 
 Outcome 0 is the reward and the others are the consumptions of the control problem with budgets. Communicating exactly
 when the chain is irreducible.
@@ -40,7 +35,11 @@ REGIMES: Final = ((0.90, 0.10, 0.00), (0.05, 0.85, 0.10), (0.00, 0.20, 0.80))
 def pricing(
     prices: Sequence[float] = PRICES, n_regimes: int = 3, uses: Sequence[Sequence[int]] | None = None
 ) -> Mechanics:
-    """Describe what is sold; regime 0 comes first.
+    """Describe offers at prices under a demand with regimes; regime 0 comes first.
+
+    State r is regime r. Action 0 sells nothing, action j shows offer j - 1. Outcome 0 is the revenue, in units of the
+    highest price; outcomes 1, 2, ... are the units of each resource used. Unknown are the sales by regime and offer,
+    and the change of regimes.
 
     Parameters
     ----------
@@ -49,21 +48,9 @@ def pricing(
     n_regimes : int
         How many regimes of demand there are, at least 1.
     uses : sequence of sequences of {0, 1}, optional
-        By offer and resource: what a sale takes. By default one resource, of which every sale takes one unit.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the sales by regime and offer, and the change of regimes.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.pricing : The same as a table.
+        By offer and resource: what a sale takes; every offer takes something. By default one resource, of which every
+        sale takes one unit. With several, an offer is a product at a price: a hotel that sells Friday, Saturday or
+        both has two resources.
 
     Examples
     --------
@@ -114,7 +101,7 @@ def pricing_system(prices: Any, n_regimes: int, uses: Any) -> System:
 
 
 def pricing_laws(system: System, sale: Any, regimes: Any) -> dict[str, Any]:
-    """The laws in which these are the chances of a sale, by regime and offer, and of the next regime."""
+    """The laws with these probabilities of a sale, by regime and offer, and of the next regime."""
     taken = {
         f"{regime}, {offer}": coin(chance)
         for regime, row in zip(system.states, sale, strict=True)

@@ -1,25 +1,16 @@
 r"""A call centre: several classes of customers, one server, and a service level for each class.
 
-In the user's words: callers of K classes wait in K lines of limited length; whoever finds the line full is
-turned away. Each moment the one agent takes up a class, or rests. Every class has been promised a service
-level, and an hour spent on one class is an hour in which the other lines grow.
+States        q = (q_1, ..., q_K): how many of each class wait, each from 0 to `room`; (room + 1)^K in all.
+Actions       k < K serves class k, K rests. Serving an empty line is resting.
+Noises        done: whether the customer who is served is done at the end of the slot; one law per class, none where
+              nobody is served. arrival_k: whether a customer of class k arrives, seen also when the line is full.
+Step          The line that is served loses one customer if `done`; then customers arrive, and leave if the line is
+              full: q'_k = min(room, q_k - served_k + arrived_k).
+Outcomes      V_k = 1 - q'_k / room. By Little's law a target for its average is a target for the mean wait.
+Usual laws    `done` falls from 0.9 to 0.7 from the first class to the last, an arrival from 0.5 to 0.4, times 2 / K
+              for more than two classes, so that the load stays the same.
 
-States.       q = (q_1, ..., q_K), how many of each class wait, each from 0 to `room`; (room + 1)^K in all.
-Actions.      In every state: k < K serves class k, K rests. Serving an empty line is resting.
-Noises.       done: whether the customer who is served is done at the end of the slot; a law for each class, and
-              nothing to be seen where nobody is served. arrival_0, arrival_1, ...: whether a customer of that class
-              arrives; one law each. An arrival is seen also when the line is full and the caller is turned away.
-Step.         First the service: if the line served is not empty, it loses one customer if `done`. Then the
-              arrivals, unless the line is full: q'_k = min(room, q_k - served_k + arrived_k).
-Outcomes.     V_k = 1 - q'_k / room, the free part of line k at the end of the slot: 1 when nobody waits, 0
-              when the next caller would be turned away. Its average is 1 - (mean length) / room; and since,
-              by Little's law, the mean length is the rate of admitted callers times their mean wait, a
-              target for it is a target for the wait.
-Usual laws.   The chance to be done falls from 0.9 to 0.7 from the first class to the last, that of an arrival from 0.5
-              to 0.4, less if there are more than two classes, so that the load stays what it is.
-
-Communicating whenever arrivals have probabilities strictly between 0 and 1, and services above 0: resting lets every
-line grow, and with no arrivals each line can be served until it is empty.
+Communicating if arrivals have probabilities strictly between 0 and 1, and services above 0.
 """
 
 from __future__ import annotations
@@ -35,7 +26,11 @@ Lengths = tuple[int, ...]
 
 
 def queue(classes: int = 2, room: int = 3) -> Mechanics:
-    """Describe how the lines work; they start empty.
+    """Describe a call centre with one server; the lines start empty.
+
+    A state is the tuple of the lengths of the lines. Action k serves class k, the last action rests. Outcome k is the
+    service level of class k: 1 - (length of its line at the end of the slot) / room. Unknown are the arrivals and the
+    services, by class.
 
     Parameters
     ----------
@@ -43,20 +38,6 @@ def queue(classes: int = 2, room: int = 3) -> Mechanics:
         How many classes of customers there are, at least 1.
     room : int
         How many customers of each class can wait, at least 1.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the arrivals and the services, by class.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.queue : The same as a table.
 
     Examples
     --------
@@ -108,6 +89,6 @@ def queue_system(classes: int, room: Any) -> System:
 
 
 def queue_laws(arrivals: list[float], service: list[float]) -> dict[str, Any]:
-    """The laws in which these are the chances of an arrival and of a service, by class."""
+    """The laws with these probabilities of an arrival and of a service, by class."""
     done = {f"class {k}": coin(chance) for k, chance in enumerate(service)}
     return {"done": done} | {f"arrival_{k}": coin(chance) for k, chance in enumerate(arrivals)}

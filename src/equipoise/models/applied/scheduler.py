@@ -1,22 +1,17 @@
 r"""A base station: users on fading channels, of whom one is served at a time.
 
-In the user's words: the radio can serve one of K users in a slot, at the rate that the user's channel has just
-then. Serving whoever is best at the moment gives the most in total and starves those at the edge of the
-cell; we want everybody to get a fair share, and still to catch each channel when it is good.
+States        (l_1, ..., l_K): the level of every channel, from 0 (the worst) to n_k - 1.
+Actions       k serves user k.
+Noises        channel_k: -1, 0 or 1, where the channel of user k goes; one law each, at all levels. With noise
+              "bernoulli" also packet: whether the packet that is sent gets through, one law per user and level.
+Step          Every channel goes up or down one level or stays, and stays where it cannot go on. With two levels this
+              is the Gilbert-Elliott channel.
+Outcomes      rates[k][l_k] for the user k who is served, 0 for all others; with noise "bernoulli", whether the packet
+              got through, of which the rate is the usual law.
+Usual laws    User k of K goes up with 0.6 / (2 + k) and down with 0.6 / (1 + K - k).
 
-States.       (l_1, ..., l_K): the level of every channel, from 0 (the worst) to n_k - 1.
-Actions.      In every state: k serves user k.
-Noises.       channel_0, channel_1, ...: -1, 0 or 1, where the channel of that user goes. One law each, at all levels.
-              With noise "bernoulli" the mechanics has also packet: whether the packet that is sent gets through, a
-              law for each user and level. The rates are then not told: they are the usual law of packets.
-Step.         Every channel goes up or down one level or stays; at the ends, where it cannot go on, it stays as well.
-              With two levels this is the Gilbert-Elliott channel.
-Outcomes.     The rates got: rates[k][l_k] for the user k who is served, 0 for all others. With noise
-              "bernoulli" the rate is the probability that the one packet sent gets through.
-Usual laws.   User k of K goes up with 0.6 / (2 + k) and down with 0.6 / (1 + K - k).
-
-Communicating whenever going up and going down have positive probabilities: each channel is then irreducible and
-aperiodic, so all of them together are. There are 3^K combinations of noise, so that this is for a few users.
+Communicating if going up and going down have positive probabilities. There are 3^K combinations of noise: this is for
+a few users.
 """
 
 from __future__ import annotations
@@ -36,7 +31,10 @@ Levels = tuple[int, ...]
 def scheduler(
     rates: Sequence[Sequence[float]] = ((0.3, 1.0), (0.2, 0.8), (0.1, 0.5)), noise: str = "none"
 ) -> Mechanics:
-    """Describe how the cell works; all channels start at their worst.
+    """Describe a base station with fading channels, all of which start at their worst level.
+
+    A state is the tuple of the levels of the channels. Action k serves user k, and outcome k is the rate that user k
+    gets. Unknown is how the channels move and, with noise, which packets get through.
 
     Parameters
     ----------
@@ -44,20 +42,6 @@ def scheduler(
         The rate of each user at each level, in [0, 1]; users may differ in the number of levels.
     noise : {"none", "bernoulli"}
         The rate itself, or a packet that gets through with that probability, which must be learnt.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are how the channels move and, with noise, the packets.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.scheduler : The same as a table.
 
     Examples
     --------
@@ -79,7 +63,7 @@ def scheduler(
 
 
 def scheduler_system(rates: Sequence[Sequence[float]], packets: bool = False) -> System:
-    """The cell, where what is got is a rate, or a packet."""
+    """The cell, where an outcome is a rate, or whether a packet got through."""
     top = [len(row) - 1 for row in rates]
     users = {f"serve user {k}": k for k in range(len(rates))}
     channels = [f"channel_{k}" for k in users.values()]
@@ -108,7 +92,7 @@ def scheduler_system(rates: Sequence[Sequence[float]], packets: bool = False) ->
 
 
 def channel_laws(up: Sequence[float], down: Sequence[float]) -> dict[str, Any]:
-    """The laws in which the channel of each user goes up and down with these chances."""
+    """The laws in which the channel of each user goes up and down with these probabilities."""
     moves = zip(up, down, strict=True)
     return {f"channel_{k}": [worse, 1.0 - better - worse, better] for k, (better, worse) in enumerate(moves)}
 

@@ -1,25 +1,18 @@
 r"""Field service: one technician, several sites far apart, and a share of the work promised to each.
 
-In the user's words: the technician works at one site at a time; between the sites are days on the road, on which
-nothing is earned and not every day brings the van forward. Each customer is to get a fair share of the work in
-the long run. Driving back and forth every week would ruin us, staying would ruin the others.
+The paper's star with uncertain roads and uncertain work.
 
-This is the paper's star with uncertain roads and uncertain work. Sharing the time between the sites *without*
-the travel is optimal in the long run: the optimal occupancy lies on several recurrent classes that no
-stationary policy combines, and a learner has to travel ever more rarely.
+States        0 is the depot; 1 + k n + (d - 1) is the place d steps from it on the road to site k, d = 1 ... n, with
+              d = n the site itself (n is the `distance`).
+Actions       At the depot k sets out for site k. On the road 0 goes outwards and 1 towards the depot. At a site 0
+              works, and stays, and 1 leaves for the depot.
+Noises        delay: whether a step of travel makes no headway; one law, "on the road". job: whether a slot of work
+              completes a job; one law per site. Where the one is drawn there is nothing to be seen of the other. A
+              table has no job among its noises: its outcomes are Bernoulli draws.
+Outcomes      Outcome k is 1 if a job is completed at site k. All else is 0.
+Usual laws    A delay with 0.1, a job with 0.9.
 
-States.       0 is the depot; 1 + k n + (d - 1) is the place d steps from it on the road to site k, d = 1 ... n,
-              with d = n the site itself (n is the `distance`).
-Actions.      At the depot k sets out for site k. On the road 0 goes outwards and 1 towards the depot. At a
-              site 0 works, and stays, and 1 leaves for the depot.
-Noises.       delay: whether a step of travel makes no headway, and leaves the technician in place; one law, "on the
-              road". job: whether a slot of work completes a job; a law for each site. Where the one is drawn there is
-              nothing to be seen of the other. A table has no job among its noises: its outcomes are Bernoulli draws.
-Outcomes.     Outcome k is 1 if a job is completed at site k. All else is 0.
-Usual laws.   A delay with 0.1, a job with 0.9.
-
-Communicating whenever a delay is not certain. From one site to another it takes 2n / (1 - delay) slots on average,
-which is the diameter (for at least two sites).
+Communicating if a delay is not certain. Its diameter is the mean time from one site to another, 2n / (1 - delay).
 """
 
 from __future__ import annotations
@@ -33,7 +26,10 @@ from equipoise.models.mechanics import Mechanics
 
 
 def sites(n_sites: int = 3, distance: int = 3) -> Mechanics:
-    """Describe the roads; the technician starts at the depot.
+    """Describe a technician who serves sites far apart, and starts at the depot.
+
+    Site k is the state with the label ``"site k"``, where action 0 works; ``"road k, step d"`` is d steps from the
+    depot. Outcome k counts the jobs done at site k. Unknown are the delays and the jobs.
 
     Parameters
     ----------
@@ -41,20 +37,6 @@ def sites(n_sites: int = 3, distance: int = 3) -> Mechanics:
         At least 2.
     distance : int
         Steps of travel between the depot and each site, at least 1.
-
-    Returns
-    -------
-    Mechanics
-        Its laws are the delays and the jobs.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.models.sites : The same as a table.
 
     Examples
     --------

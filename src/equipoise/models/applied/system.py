@@ -1,9 +1,8 @@
 """A system as one step function, from which come its mechanics and its tables; and the shapes of its usual laws.
 
-A `System` is data: a step function, its states, actions and outcomes, what is drawn at a step (noises with finite
-supports), and which law a noise has in which state and action. `System.mechanics` makes a `Mechanics` of it, whose laws
-an agent learns. `System.table` makes a `Model` in which the laws are given. The branches of a state and action are the
-combinations of noise, in the order in which the noises list them; those of equal next state and outcomes are one.
+`System.mechanics` makes a `Mechanics`, whose laws an agent learns; `System.table` makes a `Model` in which the laws are
+given. The branches of a pair are the combinations of noise, in the order in which the noises list them; those of equal
+next state and outcomes are one.
 """
 
 from __future__ import annotations

@@ -1,17 +1,6 @@
-"""The applied systems as tables: each function builds the step function of its system and gives it laws.
+"""The applied systems as tables: each function gives laws to the step function of the module of its name.
 
-| table | what must balance | states |
-|---|---|---|
-| `queue` | the service levels of classes of customers | the lengths of the lines |
-| `inventory` | fill rate, holding, the number of orders | the stock, and the orders on their way |
-| `scheduler` | the rates of users on fading channels | the levels of the channels |
-| `patrol` | the time spent in each cell of a building | the cells |
-| `sites` | the work done at sites far apart | the depot, the roads, the sites |
-| `pricing` | revenue against units of stock | the regimes of demand |
-| `bidding` | value against money and impressions | the conditions of the market |
-
-The module of the same name describes the system. All tables are communicating for every parameter that they accept, and
-all outcomes lie in [0,1]. Their states, actions and outcomes have labels: ``model.labels`` translates both ways.
+Every table is communicating for all parameters that it accepts, and all outcomes lie in [0, 1].
 """
 
 from __future__ import annotations
@@ -44,38 +33,17 @@ from equipoise.models.model import Model
 _SLACK: Final = 1e-9  # by how much the probabilities of rival bids may exceed 1
 
 
-def queue(
-    arrivals: Sequence[float] = (0.5, 0.4),
-    service: Sequence[float] = (0.9, 0.7),
-    room: int = 3,
-) -> Model:
-    """Build the multi-class queue; it starts empty, and the label of a state is the tuple of its lengths.
-
-    Action k serves class k, the last action rests. Outcome k is the service level of class k, 1 - (length
-    of its line at the end of the slot) / room.
+def queue(arrivals: Sequence[float] = (0.5, 0.4), service: Sequence[float] = (0.9, 0.7), room: int = 3) -> Model:
+    """Build the table of `equipoise.mechanics.queue`, where states, actions and outcomes are described.
 
     Parameters
     ----------
     arrivals : sequence of float
-        lambda_k, the probability that a customer of class k arrives in a slot, strictly between 0 and 1.
+        The probability that a customer of each class arrives in a slot, strictly between 0 and 1.
     service : sequence of float
-        mu_k, the probability that a customer of class k who is served in a slot is done at its end, above 0.
+        The probability that a customer of each class who is served is done at the end of the slot, above 0.
     room : int
         How many customers of each class can wait, at least 1.
-
-    Returns
-    -------
-    Model
-        Outcome k is the free part of line k.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.queue : The same as mechanics.
 
     Examples
     --------
@@ -100,36 +68,14 @@ def inventory(
     orders: Sequence[int] = (0, 3, 6),
     lead_time: int = 1,
 ) -> Model:
-    """Build the shop; it starts full with nothing on its way.
-
-    The label of a state is (stock, next delivery, the one after it, ...). Action a orders ``orders[a]`` units.
-    Outcomes: 0 the fill rate, 1 low holding, 2 few orders.
+    """Build the table of `equipoise.mechanics.inventory`, where states, actions and outcomes are described.
 
     Parameters
     ----------
-    capacity : int
-        C, how many units fit, at least 1.
+    capacity, orders, lead_time
+        As there. There are (capacity + 1) * len(orders)^(lead_time - 1) states.
     demand : sequence of float
-        The distribution of the day's demand: entry d is the probability of d units. Entries 0 and 1 must
-        be above 0.
-    orders : sequence of int
-        The quantities that can be ordered, increasing; the first is 0, and there are at least two.
-    lead_time : int
-        L, the days an order takes, at least 0. There are (capacity + 1) * len(orders)^(L - 1) states.
-
-    Returns
-    -------
-    Model
-        Its outcomes are the fill rate, low stock and few orders.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.inventory : The same as mechanics.
+        The probabilities of a demand of 0, 1, ... units per day; those of 0 and 1 must be above 0.
 
     Examples
     --------
@@ -155,33 +101,16 @@ def scheduler(
     down: Sequence[float] = (0.15, 0.2, 0.3),
     noise: str = "none",
 ) -> Model:
-    """Build the scheduler; all channels start at their worst; a state is labelled by their levels.
-
-    Action k serves user k, and outcome k is the rate that user k gets. By default user 0 is near the
-    station and user 2 at the edge of the cell.
+    """Build the table of `equipoise.mechanics.scheduler`, where states, actions and outcomes are described.
 
     Parameters
     ----------
     rates : sequence of sequences of float
-        The rate of each user at each level, in [0, 1]; users may differ in the number of levels.
+        The rate of each user at each level. By default user 0 is near the station, user 2 at the edge of the cell.
     up, down : sequence of float
-        The probabilities of each user's channel to go up and down by one level: above 0, with up + down <= 1.
+        The probabilities that each user's channel goes up and down by one level: above 0, with up + down <= 1.
     noise : {"none", "bernoulli"}
         The rate itself, or a packet that gets through with that probability.
-
-    Returns
-    -------
-    Model
-        Outcome k is the rate of user k.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.scheduler : The same as mechanics.
 
     Examples
     --------
@@ -202,29 +131,14 @@ def scheduler(
 
 
 def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
-    """Build the patrol; it starts in the first free cell, and the label of a state is its (row, column).
+    """Build the table of `equipoise.mechanics.patrol`, where states, actions and outcomes are described.
 
     Parameters
     ----------
     picture : str, optional
-        A line a row, ``#`` a wall and any other character a free cell. By default `BUILDING`: 10 x 10
-        cells, four rooms of different sizes, and a door between any two neighbours.
+        As there.
     slip : float
-        The probability of going to one of the two sides instead.
-
-    Returns
-    -------
-    Model
-        Its outcomes are the shares of time in each cell.
-
-    Raises
-    ------
-    ModelError
-        When the picture has no rows, rows of different lengths, no free cell, or parts cut off by walls.
-
-    See Also
-    --------
-    equipoise.mechanics.patrol : The same as mechanics.
+        The probability of going to one of the two sides instead of ahead.
 
     Examples
     --------
@@ -237,41 +151,17 @@ def patrol(picture: str | None = None, slip: float = 0.1) -> Model:
     return patrol_table(picture, check_probability(slip, "slip"))
 
 
-def sites(
-    n_sites: int = 3,
-    distance: int = 3,
-    delay: float = 0.1,
-    success: float | Sequence[float] = 0.9,
-) -> Model:
-    """Build the field service; the technician starts at the depot, state 0.
-
-    Site k is the state with the label ``"site k"``, where action 0 works; outcome k counts the jobs done at it. The
-    states between are labelled ``"road k, step d"``, d steps from the depot.
+def sites(n_sites: int = 3, distance: int = 3, delay: float = 0.1, success: float | Sequence[float] = 0.9) -> Model:
+    """Build the table of `equipoise.mechanics.sites`, where states, actions and outcomes are described.
 
     Parameters
     ----------
-    n_sites : int
-        K, at least 2.
-    distance : int
-        Steps of travel between the depot and each site, at least 1.
+    n_sites, distance : int
+        As there.
     delay : float
         The probability that a step of travel makes no headway, at least 0 and below 1.
     success : float or sequence of float
         The probability that a slot of work completes a job, above 0; one for all sites, or one for each.
-
-    Returns
-    -------
-    Model
-        Outcome k counts the jobs done at site k.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.sites : The same as mechanics.
 
     Examples
     --------
@@ -298,38 +188,16 @@ def pricing(
     regimes: Sequence[Sequence[float]] = REGIMES,
     uses: Sequence[Sequence[int]] | None = None,
 ) -> Model:
-    """Build the pricing world; state r is the regime r, and regime 0 comes first.
-
-    Action 0 sells nothing, action j shows offer j - 1. Outcome 0 is the revenue, in units of the highest
-    price, outcomes 1, 2, ... are the units of each resource used. By default one resource, four prices and
-    a demand that is low, high or at its peak.
+    """Build the table of `equipoise.mechanics.pricing`, where states, actions and outcomes are described.
 
     Parameters
     ----------
-    prices : sequence of float
-        The price of each offer, above 0, in any currency.
+    prices, uses
+        As there.
     sale : sequence of sequences of float
-        By regime and offer: the probability that it is taken.
+        By regime and offer: the probability that it is taken. By default demand is low, high, or at its peak.
     regimes : sequence of sequences of float
         The transition matrix of the regimes, irreducible.
-    uses : sequence of sequences of {0, 1}, optional
-        By offer and resource: what a sale takes; every offer takes something. By default one resource, of
-        which every sale takes one unit. With several an offer is a product at a price: a hotel that sells
-        Friday, Saturday or both has two resources.
-
-    Returns
-    -------
-    Model
-        Outcome 0 is the revenue, outcome 1 the unit sold.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.pricing : The same as mechanics.
 
     Examples
     --------
@@ -359,41 +227,19 @@ def bidding(
     market: Sequence[Sequence[float]] = MARKET,
     auction: str = "first",
 ) -> Model:
-    """Build the bidding world; state c is the condition c, and condition 0 comes first.
-
-    Action 0 makes no bid, action j bids ``bids[j - 1]``. Outcome 0 is the value of the lead, outcome 1 the
-    payment in units of the highest bid, outcome 2 is 1 for a lead. By default the market is slack, normal
-    or hot: the hotter, the more a place is worth and the more it costs.
+    """Build the table of `equipoise.mechanics.bidding`, where states, actions and outcomes are described.
 
     Parameters
     ----------
-    bids : sequence of float
-        The bids to choose from, increasing and above 0, in any currency.
-    values : sequence of float
-        By condition: what a lead is worth, in [0, 1].
+    bids, values, auction
+        As there. By default the market is slack, normal or hot: the hotter, the more a lead is worth and costs.
     leads : sequence of float
         By condition: the probability that an impression leads to a lead.
     rivals : sequence of sequences of float
-        By condition: the probability that the highest rival bid is each of `bids`; what is missing to 1 is
-        the probability of a rival above all of them.
+        By condition: the probability that the highest rival bid is each of `bids`; what is missing to 1 is the
+        probability of a rival above all of them.
     market : sequence of sequences of float
         The transition matrix of the conditions, irreducible.
-    auction : {"first", "second"}
-        Whether the winner pays the own bid or the rival's.
-
-    Returns
-    -------
-    Model
-        Outcome 0 is the value won, 1 the money spent, 2 the leads to follow up.
-
-    Raises
-    ------
-    ModelError
-        Naming the parameter.
-
-    See Also
-    --------
-    equipoise.mechanics.bidding : The same as mechanics.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """From the table of all that can happen to the laws: what is learnt, what is seen, and the graph of what follows.
 
-The graph is built from the leaves upward, and every part is looked up before it is made. A part that occurs in many
-pairs therefore has one number and is evaluated once per sweep. A node whose children are all the same is that child.
+The graph is built from the leaves upward, and every part is looked up before it is made: a part that occurs in many
+pairs has one number and is evaluated once per sweep. A node whose children are all the same is that child.
 """
 
 from __future__ import annotations
@@ -47,23 +47,18 @@ class StepDescription(NamedTuple):
 
     @property
     def values(self) -> Index:
-        """The value of each noise in each combination, one row a noise."""
+        """The value of each noise in each combination, one row per noise."""
         n = self.table.next.shape[1]
         return np.array(np.unravel_index(np.arange(n), self.sizes)) if self.sizes else np.zeros((0, n), dtype=np.int64)
 
-    def keys(self) -> list[Key]:
-        """All laws."""
-        return [(j, number) for j, labels in enumerate(self.labels) for number in range(len(labels))]
 
-    def name(self, key: Key) -> str:
-        """What a law is called."""
-        labels = self.labels[key[0]]
-        return law_name(self.noises[key[0]].name, labels[key[1]], labels)
+class SeenValues(NamedTuple):
+    """What is seen in each case, where that begins, the units that can be seen in each pair, and those always seen."""
 
-    def is_given(self, key: Key) -> bool:
-        """Whether there is nothing to learn of it."""
-        noise = self.noises[key[0]]
-        return len(noise.support) == 1 or (noise.name, self.labels[key[0]][key[1]]) in self.given
+    seen: list[tuple[int, int]]
+    first: Index
+    tested: list[list[int]]
+    always: bool = True  # whether nothing that is seen of a law in a pair depends on the other noises
 
 
 class LawBuilder:
@@ -122,17 +117,14 @@ class LawBuilder:
         roots: Sequence[int],
         rows: Vector,
         row_unit: Index,
-        seen: Sequence[tuple[int, int]],
-        seen_first: Index,
-        tested: Sequence[Sequence[int]],
+        sight: SeenValues,
         cases: tuple[Index, Index, Index],
         noises: Sequence[Noise] = (),
         hidden: tuple[str, ...] = (),
-        always: bool = True,
     ) -> Laws:
         """The laws as arrays."""
         sizes = [len(values) for values in self._values]
-        unit_and_value = np.array(seen, dtype=np.int64).reshape(-1, 2)
+        unit_and_value = np.array(sight.seen, dtype=np.int64).reshape(-1, 2)
         first_value = np.cumsum([0, *sizes, *(law.size for law in self._given)], dtype=np.int64)
         arrays = LawArrays(
             learnt=len(self.names),
@@ -141,12 +133,12 @@ class LawBuilder:
             probability=np.concatenate([np.zeros(sum(sizes)), *self._given]),
             rows=rows,
             row_unit=row_unit,
-            seen_first=seen_first,
+            seen_first=sight.first,
             seen_unit=unit_and_value[:, 0],
             seen_value=unit_and_value[:, 1],
             outcome_unit=row_unit[cases[2]],
-            tested_first=np.cumsum([0, *map(len, tested)], dtype=np.int64),
-            tested=np.array([unit for units in tested for unit in units], dtype=np.int64),
+            tested_first=np.cumsum([0, *map(len, sight.tested)], dtype=np.int64),
+            tested=np.array([unit for units in sight.tested for unit in units], dtype=np.int64),
             **self.graph.arrays(roots),
         )
         return Laws(
@@ -155,7 +147,7 @@ class LawBuilder:
             noises=tuple(noise.name for noise in noises),
             supports=tuple(noise.support for noise in noises),
             hidden=hidden,
-            always=always,
+            always=sight.always,
             arrays=arrays,
             cases=cases,
         )
@@ -166,13 +158,14 @@ def build_laws(drawn: StepDescription) -> Laws:
     P, N = drawn.table.next.shape
     cells = [_partitions(drawn, j) for j in range(len(drawn.noises))]
     builder, trees = LawBuilder(), Trees()
-    for key in drawn.keys():  # noqa: SIM118 - a method, no mapping
-        (j, number), (noise, support) = key, drawn.noises[key[0]]
-        if drawn.is_given(key):
-            builder.add_given(key, np.asarray(drawn.given.get((noise, drawn.labels[j][number]), np.ones(1))))
-        else:
+    for j, ((noise, support), labels) in enumerate(zip(drawn.noises, drawn.labels, strict=True)):
+        for number, label in enumerate(labels):
+            key = j, number
+            if len(support) == 1 or (noise, label) in drawn.given:  # nothing to learn
+                builder.add_given(key, np.asarray(drawn.given.get((noise, label), np.ones(1))))
+                continue
             trees[key] = build_trees(len(support), [cells[j][p] for p in np.flatnonzero(drawn.law_of[:, j] == number)])
-            builder.add_unknown(key, drawn.name(key), support, distinct_trees(trees[key]))
+            builder.add_unknown(key, law_name(noise, label, labels), support, distinct_trees(trees[key]))
     roots = [_add_to_graph(drawn, builder, cells, trees, pair, 0, 0) for pair in range(P)]
     sight = _find_seen(drawn, cells, builder)
     builder.require_learnable(
@@ -184,18 +177,7 @@ def build_laws(drawn: StepDescription) -> Laws:
     table = drawn.table
     cases = (np.arange(P + 1, dtype=np.int64) * N, table.next.ravel(), table.row.ravel())
     no_unit = np.full(table.rows.shape[0], -1, dtype=np.int64)
-    return builder.build(
-        roots,
-        table.rows,
-        no_unit,
-        sight.seen,
-        sight.first,
-        sight.tested,
-        cases,
-        drawn.noises,
-        drawn.hidden,
-        sight.always,
-    )
+    return builder.build(roots, table.rows, no_unit, sight, cases, drawn.noises, drawn.hidden)
 
 
 def law_name(noise: str, label: Label, labels: Sequence[Label]) -> str:
@@ -240,18 +222,9 @@ def _partitions(drawn: StepDescription, j: int) -> list[tuple[Partition, ...]]:
     return partitions
 
 
-class _SeenValues(NamedTuple):
-    """What is seen in each case, where that begins, the units that can be seen in each pair, and those always seen."""
-
-    seen: list[tuple[int, int]]
-    first: Index
-    tested: list[list[int]]
-    always: bool  # whether nothing that is seen of a law in a pair depends on the other noises
-
-
 def _find_seen(
     drawn: StepDescription, cells: Sequence[Sequence[tuple[Partition, ...]]], builder: LawBuilder
-) -> _SeenValues:
+) -> SeenValues:
     P, N = drawn.table.next.shape
     values, shown, J = drawn.values.T.tolist(), _number_shown(drawn).tolist(), len(drawn.noises)
     walks: dict[tuple[Key, Partition], list[list[tuple[int, int]]]] = {}
@@ -274,7 +247,7 @@ def _find_seen(
         units = [[{unit for steps in walks for unit, _ in steps} for walks in noise] for noise in here]
         always = always and all(one == noise[0] for noise in units for one in noise)
         tested.append(sorted({unit for noise in units for one in noise for unit in one}))
-    return _SeenValues(seen, first, tested, always)
+    return SeenValues(seen, first, tested, always)
 
 
 def _add_to_graph(

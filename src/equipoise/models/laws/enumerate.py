@@ -1,21 +1,19 @@
 """Calling a step function for every state, action and noise: the table of all that can happen.
 
-States are found from the start, breadth first, or listed. Every call is checked: what comes back must be a known state
-(if they are listed) and outcomes in [0, 1], and must be the same a second time. The second time is after all others,
-last call first, so that a function which remembers something is found out too. An error names the state, the action
-and the noise.
+States are found from the start, breadth first, or listed. Every answer is checked: a known state (if they are listed),
+outcomes in [0, 1], and the same a second time, after all others and last call first, so that a function which remembers
+something is found out. An error names the state, the action and the noise.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from equipoise._runtime.progress import Progress, progress_display
+from equipoise._runtime.progress import progress_display
 from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
 from equipoise.models.labels import Label, check_distinct
@@ -41,6 +39,11 @@ class StepTable(NamedTuple):
     next: Index
     row: Index
     rows: Vector
+
+    @property
+    def pairs(self) -> list[tuple[Label, Label]]:
+        """The states with their actions, in the order of the pairs."""
+        return [(state, action) for state, offered in zip(self.states, self.actions, strict=True) for action in offered]
 
 
 def enumerate_steps(
@@ -137,40 +140,38 @@ class _Caller:
             place = self.place(state, action, noise)
             raise ModelError(f"{place}: it raised {type(error).__name__}: {error}") from error
         try:
+            return self._read(answer)
+        except ModelError as error:
+            raise ModelError(f"{self.place(state, action, noise)}: {error}") from None
+
+    def _read(self, answer: Any) -> tuple[Label, tuple[float, ...]]:
+        """The next state and the outcomes in their order, or an error without the place."""
+        names = self._outcomes
+        try:
             result, outcomes = answer
         except (TypeError, ValueError):
-            place = self.place(state, action, noise)
-            raise ModelError(f"{place}: it returned {answer!r}; (next_state, outcomes) is needed") from None
+            raise ModelError(f"it returned {answer!r}; (next_state, outcomes) is needed") from None
         try:
             hash(result)
         except TypeError:
-            place = self.place(state, action, noise)
-            raise ModelError(f"{place}: the next state {result!r} is not hashable; a tuple would be") from None
-        return result, self._vector(outcomes, state, action, noise)
-
-    def _vector(self, outcomes: Any, state: Label, action: Label, noise: Sequence[Label]) -> tuple[float, ...]:
-        names = self._outcomes
+            raise ModelError(f"the next state {result!r} is not hashable; a tuple would be") from None
         if isinstance(outcomes, Mapping):
             if set(outcomes) != set(names):
                 missing = [name for name in names if name not in outcomes]
                 unknown = [name for name in outcomes if name not in names]
                 odd = f"{missing[0]!r} is missing" if missing else f"{unknown[0]!r} is not declared"
-                place = self.place(state, action, noise)
-                raise ModelError(f"{place}: the outcomes have the names {list(outcomes)}; {odd}")
+                raise ModelError(f"the outcomes have the names {list(outcomes)}; {odd}")
             outcomes = [outcomes[name] for name in names]
         try:
             vector = tuple(float(x) for x in outcomes)
         except (TypeError, ValueError, OverflowError):
-            place = self.place(state, action, noise)
-            raise ModelError(f"{place}: the outcomes are {outcomes!r}; {len(names)} numbers are needed") from None
+            raise ModelError(f"the outcomes are {outcomes!r}; {len(names)} numbers are needed") from None
         if len(vector) != len(names):
-            place = self.place(state, action, noise)
-            raise ModelError(f"{place}: it returned {len(vector)} outcomes; {len(names)} are declared: {list(names)}")
+            raise ModelError(f"it returned {len(vector)} outcomes; {len(names)} are declared: {list(names)}")
         for name, x in zip(names, vector, strict=True):
-            if not -_ROUNDING <= x <= 1.0 + _ROUNDING or math.isnan(x):
-                place = self.place(state, action, noise)
-                raise ModelError(f'{place}: the outcome "{name}" is {x}; it must lie in [0, 1]')
-        return tuple(min(max(x, 0.0), 1.0) for x in vector)
+            if not -_ROUNDING <= x <= 1.0 + _ROUNDING:
+                raise ModelError(f'the outcome "{name}" is {x}; it must lie in [0, 1]')
+        return result, tuple(min(max(x, 0.0), 1.0) for x in vector)
 
 
 def _get_actions(actions: Any, state: Label) -> tuple[Label, ...]:
@@ -201,18 +202,16 @@ def _check_again(
                 f"actions, state {state!r}: it returned {list(offered)} the first time and {list(again)} the second; "
                 "it may depend on nothing but the state"
             )
-    pairs = [(state, action) for state, offered in zip(table.states, table.actions, strict=True) for action in offered]
-    display: Progress
+    pairs = table.pairs
     with progress_display("evaluating step a second time", len(pairs), wanted=progress, unit="pairs") as display:
-        for number in range(len(pairs) - 1, -1, -1):
-            state, action = pairs[number]
-            for i in range(len(combinations) - 1, -1, -1):
-                result, vector = caller(state, action, combinations[i])
+        for number, (state, action) in reversed(list(enumerate(pairs))):
+            for i, noise in reversed(list(enumerate(combinations))):
+                result, vector = caller(state, action, noise)
                 before = table.states[table.next[number, i]], tuple(table.rows[table.row[number, i]].tolist())
                 moved = max(abs(x - y) for x, y in zip(vector, before[1], strict=True))
                 if result != before[0] or moved > _APART:
                     raise ModelError(
-                        f"{caller.place(state, action, combinations[i])}: it returned {before} the first time and "
+                        f"{caller.place(state, action, noise)}: it returned {before} the first time and "
                         f"{(result, vector)} the second; it may depend on nothing but its arguments"
                     )
             display.done(len(pairs) - number)

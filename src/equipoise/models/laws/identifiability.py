@@ -8,15 +8,11 @@ All cells of all pairs in which a law is drawn are put into one tree of sets, fr
 values: the children of a node are disjoint, and together are it. Given that the value lies in a node, which child it
 lies in has a law of its own, the conditional one. In a pair the walk from the root goes on for as long as no cell lies
 in two children at once, and every step of it is an observation of a conditional law. So a law seen in part becomes a
-few smaller laws that are seen whole, and every region that is made for those will do. Lost sales are the common case:
-the nodes are "at least d", and the conditional laws are the chances of d given at least d, the hazards.
+few smaller laws that are seen whole. With lost sales the nodes are "at least d", and the conditional laws the hazards.
 
-Cells may cross: neither lie apart, nor one within the other. Then there are several trees, see `build_trees`, so that
-the cells of a pair are all in one of them; the law has its conditional laws in each. A value that is seen is an
-observation in every tree, as far as the walk goes in it. With one noise no pair has cells that cross among themselves,
-and every pair shows all that matters in it. With several, the cells of a pair may be others for other values of the
-noises that are seen, and may cross. Some of these are left out: the pair is then taken to show less than it does, which
-is sound.
+Cells may cross: neither lie apart, nor one within the other. Then there are several trees, see `build_trees`, with
+conditional laws in each, so that the cells of a pair are all in one of them. With several noises the cells of one pair
+may cross; some are then left out: the pair is taken to show less than it does, which is sound.
 """
 
 from __future__ import annotations

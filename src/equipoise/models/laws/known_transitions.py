@@ -1,37 +1,30 @@
 r"""Tables of which something is known: some transitions in full, some that have a law in common.
 
-Every pair of a plain space has an unknown law of its own over all states, and unknown mean outcomes. Here it is said
+Every pair of a plain space has an unknown law of its own over all states, and unknown mean outcomes. Here
 
-* of some pairs, what their transition probabilities are: a given law, of which nothing is learnt;
-* of groups of pairs, that their next states are drawn from one law, up to a known relabelling. Each pair of a group
-  has a list of states; the law draws a place i, and the next state is the i-th of the pair's own list. A robot that
-  moves as told, stays, or slips does so everywhere by the same law. A list may name a state twice (at a wall, to stay
-  and to bump into it lead to the same place): then the next state tells the place only in part (`identifiability`).
+* the transition probabilities of some pairs are a given law;
+* the next states of a group of pairs are drawn from one law: it draws a place i, and the next state is the i-th of the
+  pair's own list. A list may name a state twice; then the next state tells the place only in part (`identifiability`).
 
-All other pairs keep laws of their own. These are planned densely, over all states: meant for tables of some hundred
-states.
+All other pairs keep laws of their own, which are planned densely over all states: for tables of some hundred states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from equipoise._types import Index, Mask, Vector
+from equipoise._types import Index, Vector
 from equipoise.errors import ModelError
-from equipoise.models.checks import SUM_TOLERANCE, check_integer, check_list, check_numbers
-from equipoise.models.labels import Labels
-from equipoise.models.laws.build import LawBuilder
-from equipoise.models.laws.identifiability import (
-    ValueTree,
-    build_tree,
-    build_trees,
-    distinct_trees,
-    find_partition,
-)
+from equipoise.models.checks import check_distribution, check_integer, check_list, check_pair
+from equipoise.models.laws.build import LawBuilder, SeenValues
+from equipoise.models.laws.identifiability import ValueTree, build_tree, build_trees, distinct_trees, find_partition
 from equipoise.models.laws.laws import Laws
+
+if TYPE_CHECKING:
+    from equipoise.models.space import Space
 
 
 class TableFacts(NamedTuple):
@@ -41,31 +34,13 @@ class TableFacts(NamedTuple):
     groups: list[dict[int, Index]]
 
 
-class TableShape(NamedTuple):
-    """The table itself, as its space has it."""
-
-    first_pair: Index
-    known_mask: Mask
-    known_outcomes: Vector
-    labels: Labels
-
-    @property
-    def n_states(self) -> int:
-        """S."""
-        return self.first_pair.size - 1
-
-    def name(self, pair: int) -> str:
-        """A pair, for a message."""
-        state = int(np.searchsorted(self.first_pair, pair, side="right")) - 1
-        return self.labels.name_pair(state, pair - int(self.first_pair[state]))
-
-
-def check_table_facts(shape: TableShape, known_transitions: Any, same_law: Any, pair_of: Any) -> TableFacts:
-    """What was said of a table, or an error that names the pair."""
+def check_table_facts(space: Space, known_transitions: Any, same_law: Any) -> TableFacts:
+    """What is known of the transitions of a space, or an error that names the pair."""
+    first_pair, labels, S = space.first_pair, space.labels, space.n_states
     if not isinstance(known_transitions, Mapping):
         raise ModelError(f"known_transitions: got {known_transitions!r}; a mapping from (state, action) is needed")
     given = {
-        pair_of(key, "known_transitions"): _distribution(content, shape, f"known_transitions, {key}")
+        check_pair(key, first_pair, "known_transitions", labels): _distribution(content, S, f"known_transitions, {key}")
         for key, content in known_transitions.items()
     }
     groups: list[dict[int, Index]] = []
@@ -75,12 +50,12 @@ def check_table_facts(shape: TableShape, known_transitions: Any, same_law: Any, 
             raise ModelError(f"same_law[{g}]: got {content!r}; a mapping from (state, action) to states is needed")
         group: dict[int, Index] = {}
         for key, states in content.items():
-            pair, name = pair_of(key, f"same_law[{g}]"), f"same_law[{g}], {key}"
+            pair, name = check_pair(key, first_pair, f"same_law[{g}]", labels), f"same_law[{g}], {key}"
             if pair in taken:
-                raise ModelError(f"{name}: something else is given for {shape.name(pair)} already")
+                raise ModelError(f"{name}: something else is given for {space.name_pair(pair)} already")
             taken.add(pair)
             places = check_list(states, name)
-            group[pair] = np.array([check_integer(s, name, 0, shape.n_states - 1) for s in places], dtype=np.int64)
+            group[pair] = np.array([check_integer(s, name, 0, S - 1) for s in places], dtype=np.int64)
         sizes = {places.size for places in group.values()}
         if len(sizes) > 1 or 0 in sizes:
             raise ModelError(f"same_law[{g}]: its lists have {sorted(sizes)} places; all must have the same number")
@@ -88,25 +63,19 @@ def check_table_facts(shape: TableShape, known_transitions: Any, same_law: Any, 
     return TableFacts(given, groups)
 
 
-def _distribution(content: Any, shape: TableShape, name: str) -> tuple[Index, Vector]:
-    S = shape.n_states
+def _distribution(content: Any, S: int, name: str) -> tuple[Index, Vector]:
+    """The next states of positive probability, and their probabilities."""
     if isinstance(content, Mapping):
         states = np.array([check_integer(s, name, 0, S - 1) for s in content], dtype=np.int64)
-        chances = check_numbers(list(content.values()), name)
-    else:
-        chances = check_numbers(content, name, S, "state")
-        states = np.flatnonzero(chances != 0.0)
-        chances = chances[states]
-    if not np.all((chances >= 0.0) & (chances <= 1.0)):
-        raise ModelError(f"{name}: the probabilities are {chances.tolist()}; they must lie in [0, 1]")
-    if abs(chances.sum() - 1.0) > SUM_TOLERANCE:
-        raise ModelError(f"{name}: the probabilities sum to {chances.sum()}; they must sum to 1")
-    return states, chances
+        return states, check_distribution(list(content.values()), name, labels=states.tolist())
+    chances = check_distribution(content, name, S, "state")
+    states = np.flatnonzero(chances != 0.0)
+    return states, chances[states]
 
 
-def build_table_laws(shape: TableShape, facts: TableFacts) -> Laws:
+def build_table_laws(space: Space, facts: TableFacts) -> Laws:
     """The laws of a table of which something is known; `key` is a group, or a pair counted after the groups."""
-    P, S, builder = int(shape.first_pair[-1]), shape.n_states, LawBuilder()
+    P, S, builder = space.n_pairs, space.n_states, LawBuilder()
     states_of: dict[int, Index] = {}
     tree_of: dict[int, ValueTree] = {}  # of pairs with a law to be learnt
     key_of: dict[int, int] = {}
@@ -118,7 +87,7 @@ def build_table_laws(shape: TableShape, facts: TableFacts) -> Laws:
         states_of |= group
         key_of |= dict.fromkeys(group, g)
         tree_of |= {pair: trees[shown[pair]] for pair in group}
-    flat, labels = build_tree(S, ()), [shape.labels.state(s) for s in range(S)]
+    flat, labels = build_tree(S, ()), [space.labels.state(s) for s in range(S)]
     for pair in range(P):
         key = key_of.setdefault(pair, len(facts.groups) + pair)
         if pair in facts.given:
@@ -126,8 +95,8 @@ def build_table_laws(shape: TableShape, facts: TableFacts) -> Laws:
             builder.add_given(key, probabilities)
         elif pair not in states_of:
             states_of[pair], tree_of[pair] = np.arange(S), flat
-            builder.add_unknown(key, f"transitions of {shape.name(pair)}", labels, [flat])
-    learnt, unknown = len(builder.names), np.flatnonzero(~shape.known_mask)
+            builder.add_unknown(key, f"transitions of {space.name_pair(pair)}", labels, [flat])
+    learnt, unknown = len(builder.names), np.flatnonzero(~space.known_mask)
     row_unit = np.full(P, -1, dtype=np.int64)
     row_unit[unknown] = learnt + np.arange(unknown.size)
     roots, seen, seen_first, tested = list[int](), list[tuple[int, int]](), [0], list[list[int]]()
@@ -149,5 +118,6 @@ def build_table_laws(shape: TableShape, facts: TableFacts) -> Laws:
         np.concatenate([states_of[pair] for pair in range(P)]).astype(np.int64),
         np.repeat(np.arange(P), sizes),
     )
-    rows = np.where(shape.known_mask[:, None], shape.known_outcomes, 0.0)
-    return builder.build(roots, rows, row_unit, seen, np.array(seen_first, dtype=np.int64), tested, cases)
+    rows = np.where(space.known_mask[:, None], space.known_outcomes, 0.0)
+    sight = SeenValues(seen, np.array(seen_first, dtype=np.int64), tested)
+    return builder.build(roots, rows, row_unit, sight, cases)

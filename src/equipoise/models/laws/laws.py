@@ -1,20 +1,18 @@
 r"""The unknown laws of a space: what is drawn at a step, what follows from it, and what of it is seen.
 
-**Laws.** A law is an unknown distribution over finitely many values. At a step in the pair (s, a) some laws are drawn
-from, one after the other and independently. What was drawn decides the next state and the outcomes, by mechanics that
-are known. Laws that are given in advance are among them; there is nothing to learn of these.
+**Laws** are distributions over finitely many values, unknown or given in advance. At a step in the pair (s, a) some
+laws are drawn from, one after the other and independently; the draws decide the next state and the outcomes.
 
-**The graph.** What may follow a pair is a tree: an inner node draws from a law, and its children are the values. A leaf
-is a next state with a row of outcomes. Equal parts are kept once, within a pair and from pair to pair, so that all
-trees together are one graph without cycles. A node whose children are all the same is replaced by that child: what is
-drawn there does not matter.
+**The graph.** What may follow a pair is a tree: an inner node draws from a law, its children are the values, and a leaf
+is a next state with a row of outcomes. Equal parts are kept once, so that all trees together are one acyclic graph. A
+node whose children are all the same is replaced by that child.
 
-**Cases.** The possible results of a step in a pair, one for each combination of values, are its cases. Of each it is
-known which laws are seen, and with which value. Whether a law is seen at all depends on the pair and on what was seen
-before in the same step, never on what is hidden; so the values seen of a law are a sample of it (docs/mechanics.md).
+**Cases** are the possible results of a step in a pair, one for each combination of values. Each says which laws are
+seen, and with which value. Whether a law is seen depends on the pair and on what was seen before in the same step,
+never on what is hidden; so the values seen of a law are a sample of it (docs/mechanics.md).
 
-**Units** are what is counted and has a region of its own: first the laws to be learnt, then the rows of outcomes whose
-means are unknown. A confidence sees a table whose pairs are the units and whose states are the values.
+**Units** are what is counted and has a region of its own: the laws to be learnt, then the rows of outcomes whose means
+are unknown. A confidence sees a table whose pairs are the units and whose states are the values.
 """
 
 from __future__ import annotations
@@ -22,7 +20,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, NoReturn, final
+from dataclasses import InitVar, dataclass, field
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +63,7 @@ _CASES: Final = ("first_case", "case_next", "case_row")
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Laws:
     """The laws of a space; immutable. Made by `Mechanics`, or by a `Space` with known transitions."""
 
@@ -74,51 +74,29 @@ class Laws:
     hidden: tuple[str, ...]
     always: bool
     arrays: LawArrays
-    first_case: Index
-    case_next: Index
-    case_row: Index
+    cases: InitVar[tuple[Index, Index, Index]]
+    first_case: Index = field(init=False)
+    case_next: Index = field(init=False)
+    case_row: Index = field(init=False)
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        values: tuple[tuple[Label, ...], ...],
-        noises: tuple[str, ...],
-        supports: tuple[tuple[Label, ...], ...],
-        hidden: tuple[str, ...],
-        always: bool,
-        arrays: LawArrays,
-        cases: tuple[Index, Index, Index],
-        n_states: int | None = None,
-    ) -> None:
-        kept: dict[str, Any] = {name: _sealed(getattr(arrays, name), name in _FLOATS) for name in _ARRAYS}
-        first_case, case_next, case_row = (_sealed(part, False) for part in cases)
-        if n_states is None:
-            n_states = 1 + max(int(part.max(initial=0)) for part in (arrays.leaf_next, case_next))
+    def __post_init__(self, cases: tuple[Index, Index, Index]) -> None:
+        """Keep read-only copies of the arrays, after a check that they fit together."""
+        kept: dict[str, Any] = {name: _sealed(getattr(self.arrays, name), name in _FLOATS) for name in _ARRAYS}
         try:
-            _check(arrays, (first_case, case_next, case_row), n_states, arrays.root.size)
+            _check(self.arrays, cases)
         except FileError as error:
             raise ModelError(f"Laws: {error}") from None
-        self.__dict__.update(
-            names=names,
-            values=values,
-            noises=noises,
-            supports=supports,
-            hidden=hidden,
-            always=always,
-            arrays=arrays._replace(**kept),
-            first_case=first_case,
-            case_next=case_next,
-            case_row=case_row,
-        )
+        self.__dict__["arrays"] = self.arrays._replace(**kept)
+        self.__dict__.update({name: _sealed(part, False) for name, part in zip(_CASES, cases, strict=True)})
 
     @property
     def n_units(self) -> int:
-        """How many units are counted: laws to be learnt, and rows of outcomes with unknown means."""
+        """The number of laws to be learnt, and of rows of outcomes with unknown means."""
         return self.arrays.learnt + int(np.count_nonzero(self.arrays.row_unit >= 0))
 
     @functools.cached_property
     def revealing(self) -> bool:
-        """Whether every law is seen in all pairs in which it matters, so that use teaches what is not known."""
+        """Whether every law is seen in all pairs in which it matters."""
         arrays = self.arrays
         if not self.always:
             return False
@@ -146,13 +124,20 @@ class Laws:
         named = zip(self.noises, self.supports, strict=True)
         return {name: support for name, support in named if name not in self.hidden}
 
+    def seen_in(self, case: int) -> list[tuple[int, int]]:
+        """The units that are seen in a case, each with its value."""
+        part = slice(self.arrays.seen_first[case], self.arrays.seen_first[case + 1])
+        return list(zip(self.arrays.seen_unit[part].tolist(), self.arrays.seen_value[part].tolist(), strict=True))
+
+    def values_of(self, places: Index | int) -> tuple[Any, ...]:
+        """For each noise the number of its value in cases, which are counted from the first of their pair."""
+        sizes = tuple(len(support) for support in self.supports)
+        return np.unravel_index(places, sizes) if sizes else ()
+
     def noise_of(self, case: int, pair: int) -> dict[str, Label]:
         """The values of all noises in a case."""
-        sizes = tuple(len(support) for support in self.supports)
-        places = np.unravel_index(case - int(self.first_case[pair]), sizes) if sizes else ()
+        places = self.values_of(case - int(self.first_case[pair]))
         return {name: support[int(i)] for name, support, i in zip(self.noises, self.supports, places, strict=True)}
-
-    # -- in files ----------------------------------------------------------------------------------------------
 
     def pack(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return a header and arrays, as a file holds them."""
@@ -165,12 +150,11 @@ class Laws:
             "always": self.always,
             **{name: getattr(self.arrays, name) for name in _COUNTS},
         }
-        arrays = {name: getattr(self.arrays, name) for name in _ARRAYS}
-        return header, arrays | {name: getattr(self, name) for name in _CASES}
+        return header, self.pack_arrays()
 
     @classmethod
     def unpack(cls, header: Any, arrays: Mapping[str, NDArray[Any]], n_states: int, n_pairs: int) -> Laws:
-        """Return the laws that `pack` gave, checked: kernels follow every index without looking."""
+        """Return the laws that `pack` gave, checked: kernels follow every index unchecked."""
         named = {f"laws.{name}": part for name, part in arrays.items()}  # as in files, for messages
         parts: dict[str, Any] = {}
         for name in (*_ARRAYS, *_CASES):
@@ -188,8 +172,10 @@ class Laws:
         except (KeyError, TypeError, ModelError) as error:
             raise FileError(f"the header of its laws is damaged ({error})") from None
         ensure(numbers.root.size == n_pairs, f"the array 'laws.root' has {numbers.root.size} pairs, not {n_pairs}")
+        for name, part in (("leaf_next", numbers.leaf_next), ("case_next", cases[1])):
+            require_range(part, part.size, 0, n_states, f"laws.{name}")
         try:
-            laws = cls(texts[0], rows[0], texts[1], rows[1], texts[2], always, numbers, cases, n_states)
+            laws = cls(texts[0], rows[0], texts[1], rows[1], texts[2], always, numbers, cases)
         except ModelError as error:
             raise FileError(str(error)) from None
         sizes = np.diff(numbers.first_value)
@@ -225,9 +211,6 @@ class Laws:
         arrays = {name: getattr(self.arrays, name) for name in _ARRAYS}
         return arrays | {name: getattr(self, name) for name in _CASES}
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Laws is immutable: {name} cannot be set")
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writeable again, and would be of another type for the kernels.
         cases = (self.first_case, self.case_next, self.case_row)
@@ -245,9 +228,10 @@ def _sealed(array: NDArray[Any], floats: bool) -> NDArray[Any]:
     return kept
 
 
-def _check(arrays: LawArrays, cases: tuple[Index, Index, Index], n_states: int, n_pairs: int) -> None:
-    """Refuse arrays that kernels could not follow, or that are no distributions."""
+def _check(arrays: LawArrays, cases: tuple[Index, Index, Index]) -> None:
+    """Raise an error for arrays that kernels could not follow, or that are no distributions."""
     first_case, case_next, case_row = cases
+    n_pairs, n_states = arrays.root.size, 1 + max(int(part.max(initial=0)) for part in (arrays.leaf_next, case_next))
     leaves, nodes, rows = arrays.leaf_next.size, arrays.node_law.size, arrays.rows.shape[0]
     learnt, n_laws = arrays.learnt, arrays.first_value.size - 1
     ensure(type(learnt) is int and 0 <= learnt <= n_laws, f"the header of its laws has {learnt!r} laws to be learnt")

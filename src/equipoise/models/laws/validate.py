@@ -1,11 +1,9 @@
 """Observed steps and models checked against known mechanics.
 
-`find_case` finds what was drawn at an observed step. Two cases that look the same prove the same: what is seen of a law
-depends on nothing that is hidden. So any case that fits an observation will do. If those that fit differ in what they
-prove, a noise is missing that was to be observed.
-
-`find_conflict` compares the probabilities of a model with what the mechanics say of them: `flow` sends a mass of one
-from each pair down the graph, and every node shares out what reaches it.
+`find_case` finds what was drawn at an observed step. Two cases that look the same prove the same, so any case that fits
+will do; if those that fit differ in what they prove, a noise that was to be observed is missing. `find_conflict`
+compares the probabilities of a model with those of the mechanics: `flow` sends a mass of one from each pair down the
+graph, and every node shares out what reaches it.
 """
 
 from __future__ import annotations
@@ -33,13 +31,11 @@ _CLOSE: Final = 1e-9  # probabilities and outcomes are compared to within that: 
 
 def true_laws(model: Model) -> list[Vector]:
     """Probabilities of the values of each law to be learnt; NaN for a conditional law that never comes into play."""
-    if model.laws is None or model.branch_case is None:
-        return []
-    return _get_laws(model, model.laws, model.branch_case)
+    return [] if model.laws is None or model.branch_case is None else _get_laws(model, model.laws, model.branch_case)
 
 
 def find_conflict(model: Model, space: Space, cases: Index) -> str:
-    """What an agent was told that is not so in a world, in words; nothing if all is as it was told."""
+    """How a model contradicts the mechanics that an agent knows, in words; empty if it does not."""
     laws = space.laws
     assert laws is not None
     arrays = laws.arrays
@@ -77,10 +73,9 @@ def _get_laws(model: Model, laws: Laws, cases: Index) -> list[Vector]:
             continue
         weight = {unit: np.zeros(known[unit].size) for unit in missing}
         for j in range(int(model.branch_first[pair]), int(model.branch_first[pair + 1])):
-            for i in range(int(arrays.seen_first[cases[j]]), int(arrays.seen_first[cases[j] + 1])):
-                unit = int(arrays.seen_unit[i])
+            for unit, value in laws.seen_in(int(cases[j])):
                 if unit in missing:
-                    weight[unit][arrays.seen_value[i]] += model.branch_probability[j]
+                    weight[unit][value] += model.branch_probability[j]
         for unit, mass in weight.items():
             if mass.sum() > 0.0:
                 known[unit] = mass / mass.sum()
@@ -124,11 +119,12 @@ def find_case(space: Space, pair: int, outcomes: Vector, next_state: int, noise:
     if noise is not None:
         cases = cases[_match_noise(laws, space.name_pair(pair), cases - int(laws.first_case[pair]), noise)]
     if not cases.size:
+        drawn = " and " + ", ".join(f"{name}={value!r}" for name, value in noise.items()) if noise else ""
         raise ProtocolError(
             f"observe: {space.name_pair(pair)} cannot lead to {space.name_state(next_state)} with the outcomes "
-            f"{outcomes.tolist()}{_describe_noise(noise)}, by the mechanics that the agent was told"
+            f"{outcomes.tolist()}{drawn}, by the mechanics that the agent was told"
         )
-    _require_one(space, pair, cases)
+    _require_one(laws, space.name_pair(pair), cases, cases - int(laws.first_case[pair]))
     return int(cases[0])
 
 
@@ -164,8 +160,7 @@ def _match_noise(laws: Laws, pair: str, places: Index, noise: Mapping[str, Any])
     """Which cases, counted from the first of their pair, have these values."""
     if not isinstance(noise, Mapping):
         raise ProtocolError(f"noise, {pair}: got {noise!r}; a mapping from names to values is needed")
-    sizes = tuple(len(support) for support in laws.supports)
-    drawn = np.unravel_index(places, sizes) if sizes else ()
+    drawn = laws.values_of(places)
     fits = np.ones(places.size, dtype=np.bool_)
     for name, value in noise.items():
         if name not in laws.noises:
@@ -183,33 +178,18 @@ def _match_noise(laws: Laws, pair: str, places: Index, noise: Mapping[str, Any])
     return fits
 
 
-def _require_one(space: Space, pair: int, cases: Index) -> None:
-    """Refuse cases that prove different things."""
-    laws = space.laws
-    assert laws is not None
-    arrays = laws.arrays
-    proofs = {
-        tuple(
-            (int(arrays.seen_unit[i]), int(arrays.seen_value[i]))
-            for i in range(int(arrays.seen_first[case]), int(arrays.seen_first[case + 1]))
-        )
-        for case in cases.tolist()
-    }
-    if len(proofs) == 1:
+def _require_one(laws: Laws, pair: str, cases: Index, places: Index) -> None:
+    """Raise an error for cases that prove different things."""
+    if len({tuple(laws.seen_in(case)) for case in cases.tolist()}) == 1:
         return
-    sizes = tuple(len(support) for support in laws.supports)
-    drawn = np.unravel_index(cases - int(laws.first_case[pair]), sizes)
+    drawn = laws.values_of(places)
     for name, support, values in zip(laws.noises, laws.supports, drawn, strict=True):
         possible = np.unique(values).tolist()
         if name not in laws.hidden and len(possible) > 1:
             listed = ", ".join(text(support[i]) for i in possible)
             raise ProtocolError(
-                f"noise, {space.name_pair(pair)}: {name} may have been {listed}; give it, as in "
+                f"noise, {pair}: {name} may have been {listed}; give it, as in "
                 f"observe(outcomes, next_state, noise={{{name!r}: ...}}), or make the mechanics with "
                 f"hidden=[{name!r}]"
             )
     raise ModelError("laws: cases that look the same prove different things")  # `identifiability` excludes it
-
-
-def _describe_noise(noise: Mapping[str, Any] | None) -> str:
-    return "" if not noise else " and " + ", ".join(f"{name}={value!r}" for name, value in noise.items())
