@@ -99,6 +99,9 @@ class References:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for target in (one for one in targets if isinstance(one, ast.Name)):
                     self._add(file, (*path, target.id), node)
+                    if path:  # an attribute of a class is felt by every instance
+                        attribute = f"{file}::{'.'.join((*path, target.id))}"
+                        self._users.setdefault(attribute, set()).add(f"{file}::{'.'.join((*path, '__init__'))}")
             elif isinstance(node, ast.If | ast.With):
                 self._read(file, node.body, path)
 

@@ -79,11 +79,11 @@ def test_the_tests_of_a_mutant_are_those_that_enter_its_function_or_lead_to_it()
     tests = {
         name: {"passed": True, "seconds": seconds, "entered": [entered]}
         for name, seconds, entered in (
-            ("tests/agents/a.py::slow", 2.0, "rewards/combinations.py::Minimum.kernels"),
-            ("tests/rewards/b.py::slow", 3.0, "rewards/combinations.py::Minimum.kernels"),
-            ("tests/rewards/b.py::quick", 1.0, "rewards/combinations.py::Minimum.kernels"),
+            ("tests/agents/a.py::slow", 2.0, "rewards/combinations.py::Minimum.__init__"),
+            ("tests/rewards/b.py::slow", 3.0, "rewards/combinations.py::Minimum.__init__"),
+            ("tests/rewards/b.py::quick", 1.0, "rewards/combinations.py::Minimum.__init__"),
             ("tests/rewards/b.py::other", 1.0, "rewards/combinations.py::Minimum.within"),
-            ("tests/rewards/b.py::too_slow", 1000.0, "rewards/combinations.py::Minimum.kernels"),
+            ("tests/rewards/b.py::too_slow", 1000.0, "rewards/combinations.py::Minimum.__init__"),
         )
     }
     tests["tests/rewards/b.py::failing"] = tests["tests/rewards/b.py::quick"] | {"passed": False}

@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused(oracle, reward, theta, message):
     ("arguments", "message"),
     [
         ((o.FrankWolfe(), [math.nan]), r"theta\[0\]: got nan"),
-        ((o.FrankWolfe(), [[0.5]]), "a vector of numbers"),
+        ((o.FrankWolfe(), [[0.5]]), "a non-empty vector is needed"),
         ((o.FrankWolfe(), "ab"), "a vector of numbers"),
         (("FrankWolfe", [0.5]), "oracle: got 'FrankWolfe'"),
         ((o.StartingAt(o.FrankWolfe(), [0.5]), [0.5]), "theta_1 of its own"),

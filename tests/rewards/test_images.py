@@ -185,7 +185,7 @@ def test_shares_of_the_department():
         (lambda: rewards.Entropy(2).of(A, B), "inner: .* changes with time"),
         (lambda: rewards.TargetSquared([0.5]).of(A), r"matrix: got an array of shape \(2, 3\); 1 rows are needed"),
         (lambda: rewards.TargetSquared([0.5]).of([1.0]), r"matrix: got an array of shape \(1,\)"),
-        (lambda: rewards.TargetSquared([0.5]).of("a"), "matrix: not a matrix of numbers"),
+        (lambda: rewards.TargetSquared([0.5]).of("a"), "matrix: got 'a'; a matrix of numbers is needed"),
         (lambda: rewards.TargetSquared([0.5]).of([[math.nan]]), r"matrix\[0\]\[0\]: got nan"),
         (lambda: rewards.TargetSquared([0.5]).of([[0.0, 0.0]]), "matrix: it is zero"),
         (lambda: rewards.TargetSquared([0.5, 0.5]).of(A, [0.3]), "offset: got 1 entries; 2 are needed"),

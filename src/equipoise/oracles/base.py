@@ -1,13 +1,10 @@
 """What an oracle is: it computes theta_{t+1} from the outcomes seen (section 3 of the paper, OCO oracle).
 
-theta is *minus* a supergradient of g, always: g(w) = min over theta of g*(theta) - theta.w is attained
-at theta = -grad g(w). (-theta).v(s,a) is then how much the pair (s,a) helps at present.
+theta is *minus* a supergradient of g, always: g(w) = min over theta of g*(theta) - theta.w is attained at
+theta = -grad g(w). (-theta).v(s,a) is then how much the pair (s,a) helps at present.
 
-An oracle declares what it needs of a reward; a mismatch is an `OracleError` at construction that names an
-oracle which would fit. Oracles hold no memory: their state is in the agent's arrays.
-
-`OracleTheory` is what is proven of an oracle. What is not known is None, and bounds that need it raise an error that
-says so. Studies run all the same, and report that no bound is known.
+An oracle that does not fit a reward raises an `OracleError` that names one that does. Oracles hold no memory: their
+state is in the agent's arrays. `OracleTheory` is what is proven of an oracle; what is not known is None.
 """
 
 from __future__ import annotations
@@ -41,15 +38,14 @@ class OracleTheory:
     regret_term : callable, optional
         ``regret_term(reward, steps)``: a bound on the oracle's own part of the regret after so many steps.
     gradient_episodes : callable, optional
-        ``gradient_episodes(reward, threshold, steps)``: a bound on the episodes that the gradient threshold ends, if
-        it is finite and theta can move.
+        ``gradient_episodes(reward, threshold, steps)``: a bound on the episodes that the gradient threshold ends.
     moves : callable, optional
         ``moves(reward)``: whether theta can move at all. None: it may.
     printed : OracleTheory, optional
         What the paper prints, where it differs from what is proven.
     start : float, optional
-        A bound on what another theta_1 than the oracle's own adds to T times the regret after T steps, once per phase,
-        in units of ||1_K|| times the distance between the two in the dual norm.
+        A bound on what another theta_1 than the oracle's own adds to T times the regret, once per phase, in units of
+        ||1_K|| times the distance between the two in the dual norm.
 
     Examples
     --------
@@ -58,8 +54,6 @@ class OracleTheory:
     >>> knowledge = FrankWolfe().theory
     >>> knowledge.rate, knowledge.moves(Linear([1.0]))
     (-0.5, False)
-    >>> OracleTheory().rate is None
-    True
     """
 
     rate: float | None = None
@@ -110,12 +104,7 @@ class Phase(NamedTuple):
 
 
 class Oracle(Component, abc.ABC):
-    """An online convex optimisation oracle.
-
-    See Also
-    --------
-    equipoise.testing.check_oracle : The contract of your own oracle.
-    """
+    """An online convex optimisation oracle; `equipoise.testing.check_oracle` checks one of your own."""
 
     @abc.abstractmethod
     def check(self, reward: Reward) -> None:

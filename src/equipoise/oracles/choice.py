@@ -1,8 +1,7 @@
 """The oracle that fits a reward: the default of an agent, which error messages recommend.
 
-For a smooth reward it is `FrankWolfe`, else the tuned descent of its norm, in anytime form: `TunedGradientDescent` for
-2; `Doubling(Box())` for 1; for infinity `Doubling` over the simplex that the reward declares, or over the whole dual
-ball if it declares none.
+`FrankWolfe` for a smooth reward, else the tuned descent of its norm, in anytime form: `TunedGradientDescent` for 2;
+`Doubling(Box())` for 1; for infinity `Doubling` over the simplex that the reward declares, or the whole dual ball.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-r"""Descents on the dual, for rewards that are not smooth: `TunedGradientDescent`, `TunedMirrorDescent`, `Doubling`.
+"""Descents on the dual, for rewards that are not smooth: `TunedGradientDescent`, `TunedMirrorDescent`, `Doubling`.
 
-`TunedGradientDescent`, TGD (section 5), for g Lipschitz in the Euclidean norm:
+`TunedGradientDescent`, TGD (section 5), for g Lipschitz in the Euclidean norm, without a horizon:
 
     theta_{t+1} = Proj_L( theta_t - eta_t [grad g*(theta_t) - V_t] ),    eta_t = L / (||1_K||_2 t^{2/3}),
 
 Proj_L the projection on the Euclidean ball of radius L, after Zinkevich (2003) with t^{2/3} instead of t^{1/2}: theta
-then moves slowly enough for the gradient threshold. theta_1 is arbitrary in the paper; here it is the centre of the
-ball, 0, and `StartingAt` sets another. It is anytime: no horizon is needed.
+then moves slowly enough for the gradient threshold. theta_1 is 0, the centre of the ball.
 
 The learning rate may be eta_t = c L t^{-a} / ||1|| with any c > 0 and 0 < a < 1 (`scale` and `exponent` = -a). Then
 
@@ -15,23 +14,21 @@ The learning rate may be eta_t = c L t^{-a} / ||1|| with any c > 0 and 0 < a < 1
 
 so the regret falls like T to the power -min(1 - a, a/2), which is largest at the paper's a = 2/3.
 
-`TunedMirrorDescent`, TMD(F, T) (section 5), for a horizon T known in advance:
+`TunedMirrorDescent`, TMD(F, T) (section 5), for a horizon T known in advance, from theta_1 = argmin F:
 
     theta_{t+1} = argmax over theta in dom F of  -theta.(eta Z_t) - F(theta),
-    Z_t = sum over q <= t of grad g*(theta_q) - V_q,     eta = L' / (||1_K|| T^{2/3}),
+    Z_t = sum over q <= t of grad g*(theta_q) - V_q,     eta = L' / (||1_K|| T^{2/3}).
 
-from theta_1 = argmin F. With F_2 it is lazy projected descent, with F_inf multiplicative weights: see `mirror_maps`.
 With the learning rate eta = c L' T^{-a} / ||1||
 
     oracle term after t steps    L' ||1|| [T^a / c + c t T^{-a}] / t,             as L'^2 / eta + eta ||1||^2 t,
     episodes in t steps          1 + sqrt(c L' / Q) T^{-a/2} t,                   as theta moves by at most eta ||1||.
 
 `Doubling` is its anytime form (appendix C.3.2, Algorithm TOC-UCRL2-Anytime-TMD): mega-episode h = 1, 2, ... lasts 2^h
-steps and runs TOC-UCRL2 with TMD(F, 2^h). (The paper writes TMD(F, H), and uses delta_start before setting it.) With
-`inherit=False`, the algorithm as displayed, every mega-episode starts from nothing, with its own clock and with
-delta / 2^h, which sums to delta. With `inherit=True`, the remark above the display, counts are kept, and with them the
-one clock tau and the one confidence event of level delta over all time; only the oracle starts again, and a new episode
-with it.
+steps and runs TOC-UCRL2 with TMD(F, 2^h). With `inherit=False`, the algorithm as displayed, every mega-episode starts
+from nothing, with its own clock and with delta / 2^h. With `inherit=True`, the remark above the display, counts are
+kept, and with them the one clock tau and the one confidence event of level delta; only the oracle starts again, and a
+new episode with it.
 """
 
 from __future__ import annotations
@@ -81,11 +78,6 @@ class TunedGradientDescent(Oracle):
         A factor of the learning rate; by default 1, the paper's.
     exponent : float
         The power of t in the learning rate, strictly between -1 and 0; -2/3, the paper's, by default.
-
-    See Also
-    --------
-    equipoise.oracles.FrankWolfe : For smooth rewards, at a better rate.
-    equipoise.oracles.Doubling : For other norms.
 
     Examples
     --------
@@ -185,10 +177,6 @@ class TunedMirrorDescent(Oracle):
     exponent : float
         The power of T in the learning rate, strictly between -1 and 0; -2/3, the paper's, by default.
 
-    See Also
-    --------
-    equipoise.oracles.Doubling : Without a horizon.
-
     Examples
     --------
     >>> from equipoise.oracles import EuclideanBall
@@ -262,7 +250,7 @@ class TunedMirrorDescent(Oracle):
         return 1.0 + math.sqrt(reach / threshold) * math.pow(self.horizon, self.exponent / 2.0) * steps
 
 
-def _total_loss(horizon: int, steps: int, scale: float = 1.0, exponent: float = PAPERS_EXPONENT) -> float:
+def _total_loss(horizon: int, steps: int, scale: float, exponent: float) -> float:
     """H^a / c + c T H^{-a}: T times the regret of TMD(F, H) after T steps, in L' ||1||; a is minus the exponent."""
     slow = math.pow(horizon, -exponent) / scale
     return slow + steps / slow
@@ -280,11 +268,6 @@ class Doubling(Restarted):
         Whether mega-episodes keep the counts of earlier ones.
     scale, exponent : float
         Of the learning rates, as for `TunedMirrorDescent`.
-
-    See Also
-    --------
-    equipoise.oracles.TunedMirrorDescent : What it runs in each phase.
-    equipoise.oracles.DoublingFrankWolfe : For the entropy of visits.
 
     Examples
     --------

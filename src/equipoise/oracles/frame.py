@@ -1,4 +1,4 @@
-"""What the compiled step of an oracle is given: an `OracleFrame`, by one pointer.
+"""The frame that the compiled step of an oracle is given, by one pointer.
 
     @oracle_entry
     def _step(frame):
@@ -8,9 +8,7 @@
             step.theta[k] = -step.theta[k]
 
 `gradient` and `conjugate_argmax` call the reward. A step may not allocate arrays: `step.memory` keeps numbers between
-steps, `step.scratch` within one.
-
-`accumulate`, `project_ball` and `negate_and_measure` are parts of the steps of several oracles.
+steps, `step.scratch` within one. `accumulate`, `project_ball` and `negate_and_measure` are parts of several steps.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -24,22 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._runtime.compiler import Entry, call_entry, inlined, kernel
-from equipoise._runtime.frames import call_framed, framed, opened
+from equipoise._runtime.frames import call_framed, framed
+from equipoise._runtime.frames import opened as opened
 from equipoise.rewards.norms import distance
-
-__all__ = [
-    "OracleFrame",
-    "RewardCalls",
-    "accumulate",
-    "conjugate_argmax",
-    "gradient",
-    "negate_and_measure",
-    "opened",
-    "oracle_entry",
-    "project_ball",
-    "reward_gradient_at",
-    "step_once",
-]
 
 
 class RewardCalls(NamedTuple):
@@ -76,34 +61,30 @@ def oracle_entry(function: Callable[..., None]) -> Entry:
 
 
 @inlined
-def _call(address, step, x, out):
+def _call(address, t, step, x, out):
     if address == 0:  # not among the `calls` of the `OracleKernel`: the agent then says that theta is not a number
         for k in range(out.shape[0]):
             out[k] = np.nan
     else:
-        call_entry(address, step.t, x, step.reward.params, out)
+        call_entry(address, t, x, step.reward.params, out)
 
 
 @inlined
 def gradient(step, w, out):
     """Write a supergradient of the reward at `w` into `out`."""
-    _call(step.reward.gradient, step, w, out)
+    _call(step.reward.gradient, step.t, step, w, out)
 
 
 @inlined
 def reward_gradient_at(step, t, w, out):
     """As `gradient`, of the reward in force at time `t`."""
-    if step.reward.gradient == 0:
-        for k in range(out.shape[0]):
-            out[k] = np.nan
-    else:
-        call_entry(step.reward.gradient, t, w, step.reward.params, out)
+    _call(step.reward.gradient, t, step, w, out)
 
 
 @inlined
 def conjugate_argmax(step, theta, out):
     """Write a maximiser of g(w) + theta.w over the box, which is a gradient of g* at `theta`, into `out`."""
-    _call(step.reward.conjugate_argmax, step, theta, out)
+    _call(step.reward.conjugate_argmax, step.t, step, theta, out)
 
 
 @inlined

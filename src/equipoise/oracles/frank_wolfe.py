@@ -1,14 +1,12 @@
 """The Frank-Wolfe oracle FW (section 3): theta_{t+1} = -grad g(average of the outcomes so far).
 
-theta_1 = -grad g(0). It needs a smooth g: by beta-smoothness theta moves by O(beta / t) per step, which
-bounds the number of episodes (lemma fw_bd_M_brief).
+theta_1 = -grad g(0). It needs a smooth g: by beta-smoothness theta moves by O(beta / t) per step, which bounds the
+number of episodes (lemma fw_bd_M_brief).
 
-`DoublingFrankWolfe` restarts it with a doubled guess of T, which it needs for the entropy alone (section 6.2: "the
-assumption of knowing T can be removed by a doubling trick that guesses T"). Mega-episode h runs `FrankWolfeUntil` 2^h:
-Frank-Wolfe on the average of its own outcomes, with the reward in force at time 2^h. With `Entropy(S)` that is H_mu,
-mu = 1 / (S^{2/3} 2^{h/3}), and Q = L_mu unless the agent is given another. As g is concave, and the average over all
-time a mean of those of the mega-episodes, T Reg(T) is at most the sum over h of l(h) Reg_h, with l(h) the steps taken
-in mega-episode h.
+`DoublingFrankWolfe` restarts it with a doubled guess of T, for the entropy (section 6.2). Mega-episode h runs
+`FrankWolfeUntil` 2^h: Frank-Wolfe on the average of its own outcomes, with the reward in force at time 2^h. With
+`Entropy(S)` that is H_mu, mu = 1 / (S^{2/3} 2^{h/3}), and Q = L_mu unless the agent is given another. As g is concave,
+T Reg(T) is at most the sum over h of l(h) Reg_h, with l(h) the steps taken in mega-episode h.
 """
 
 from __future__ import annotations
@@ -40,10 +38,6 @@ def frank_wolfe_step(frame):  # type: ignore[no-untyped-def]
 @final
 class FrankWolfe(Oracle):
     """theta_{t+1} = -grad g(average).
-
-    See Also
-    --------
-    equipoise.oracles.Doubling : For rewards that are not smooth.
 
     Examples
     --------
@@ -77,9 +71,8 @@ def _moves(reward: Reward) -> bool:
 
 def _regret_term(reward: Reward, steps: int) -> float:
     """Beta ||1||^2 (1 + log T) / (2T)."""
-    return (
-        (reward.smoothness or 0.0) * ones(reward.n_outcomes, reward.norm) ** 2 * (1.0 + math.log(steps)) / (2.0 * steps)
-    )
+    beta, unit = reward.smoothness or 0.0, ones(reward.n_outcomes, reward.norm)
+    return beta * unit**2 * (1.0 + math.log(steps)) / (2.0 * steps)
 
 
 def _gradient_episodes(reward: Reward, threshold: float, steps: int) -> float:
@@ -134,10 +127,6 @@ class FrankWolfeUntil(Oracle):
     horizon : int
         The number of steps, and the time at which a reward that changes with time is taken.
 
-    See Also
-    --------
-    equipoise.oracles.FrankWolfe : On the average of all time.
-
     Examples
     --------
     >>> from equipoise.rewards import Entropy
@@ -176,15 +165,12 @@ class FrankWolfeUntil(Oracle):
 class DoublingFrankWolfe(Restarted):
     """Frank-Wolfe restarted with a doubled guess of T: maximum entropy without knowing T (section 6.2).
 
+    It is for `Entropy` with ``mu=None``; plain `FrankWolfe` with that reward needs no restarts.
+
     Parameters
     ----------
     inherit : bool
         Whether mega-episodes keep the counts of earlier ones; by default not, as in the paper.
-
-    See Also
-    --------
-    equipoise.rewards.Entropy : With ``mu=None``, the reward that it is for; it is taken at time 2^h.
-    equipoise.oracles.FrankWolfe : With the same reward, the anytime form, which needs no restarts.
 
     Examples
     --------

@@ -1,12 +1,11 @@
-r"""Mirror maps for `TunedMirrorDescent` (appendix C.3.1 of the paper).
+"""Mirror maps for `TunedMirrorDescent` (appendix C.3.1 of the paper).
 
-A mirror map F for (g, ||.||) is 1-strongly convex in the dual norm, and its domain, inside the dual ball of
-radius L, holds *minus* every supergradient of g (the paper forgets the minus). The oracle plays
+A mirror map F for (g, ||.||) is 1-strongly convex in the dual norm, and its domain, inside the dual ball of radius L,
+holds *minus* every supergradient of g (the paper forgets the minus). The oracle plays
 
     theta_{t+1} = argmax over theta in dom F of  -theta.(eta Z_t) - F(theta),   Z_t = sum of grad g*(theta_q) - V_q,
 
-with eta = L' / (||1_K|| T^{2/3}) and L'^2 = max F - min F. `value` is F itself, infinite outside its domain;
-`equipoise.testing.check_oracle` checks by it that F is strongly convex, and that the step is the argmax. The maps here:
+with eta = L' / (||1_K|| T^{2/3}) and L'^2 = max F - min F. `value` is F itself, infinite outside its domain. The maps:
 
 =================  =========  ==================================  ==================  =========================
 map                norm of g  F                                   L'                  theta_{t+1}
@@ -29,7 +28,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +39,7 @@ from equipoise.errors import OracleError
 from equipoise.oracles.base import ROUNDING, mismatch
 from equipoise.oracles.frame import accumulate, opened, oracle_entry, project_ball
 from equipoise.rewards.base import Reward, Vertices
-from equipoise.rewards.norms import ones
+from equipoise.rewards.norms import dual, ones
 
 _HALVINGS: Final = 60  # of [0, 1]: to the last bit
 _TINY: Final = 1e-300
@@ -109,7 +108,7 @@ class MirrorMap(Component, abc.ABC):
 
     @abc.abstractmethod
     def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
-        """F, up to a constant; infinity outside its domain, of which 1e-9 L more is allowed for rounding.
+        """F up to a constant, one number for each theta; infinity outside its domain, of which 1e-9 L more is allowed.
 
         Parameters
         ----------
@@ -117,11 +116,6 @@ class MirrorMap(Component, abc.ABC):
             g.
         theta : array_like
             K numbers, or an array of any shape whose last axis has K.
-
-        Returns
-        -------
-        numpy.ndarray
-            One number for each theta: the shape of `theta` without its last axis.
         """
 
     @abc.abstractmethod
@@ -179,7 +173,7 @@ class MirrorMap(Component, abc.ABC):
             raise mismatch(repr(self), reward, needs, f"declares the {reward.norm}-norm")
 
     def eta(self, reward: Reward, horizon: int, exponent: float = -2.0 / 3.0) -> float:
-        """The learning rate L' / (||1_K|| T^{2/3}).
+        """The learning rate, L' / (||1_K|| T^{2/3}) in the paper.
 
         Parameters
         ----------
@@ -188,13 +182,19 @@ class MirrorMap(Component, abc.ABC):
         horizon : int
             T.
         exponent : float
-            The power of T, -2/3 in the paper.
+            The power of T, by default the paper's -2/3.
         """
         return float(self.radius(reward) / (ones(reward.n_outcomes, reward.norm) * horizon**-exponent))
 
 
 class _Squared(MirrorMap):
-    """|theta|^2 / 2 on a set around 0."""
+    """|theta|^2 / 2 on the dual ball of radius L, in the 2-norm or in the infinity norm."""
+
+    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
+        """Half the square of the 2-norm, on the ball."""
+        point = _points(reward, theta)
+        inside = np.linalg.norm(point, dual(self.norm), axis=-1) <= reward.lipschitz * (1.0 + ROUNDING)
+        return np.where(inside, 0.5 * np.sum(point * point, axis=-1), np.inf)
 
     def initial_theta(self, reward: Reward) -> NDArray[np.float64]:
         """The centre."""
@@ -220,12 +220,6 @@ class EuclideanBall(_Squared):
     norm = 2.0
     step = _in_the_ball
 
-    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
-        """Half the square of the 2-norm, on the ball of radius L."""
-        point = _points(reward, theta)
-        squared = np.sum(point * point, axis=-1)
-        return _within(squared <= (reward.lipschitz * (1.0 + ROUNDING)) ** 2, 0.5 * squared)
-
     def radius(self, reward: Reward) -> float:
         """L / sqrt 2."""
         return reward.lipschitz / math.sqrt(2.0)
@@ -245,12 +239,6 @@ class Box(_Squared):
 
     norm = 1.0
     step = _in_the_box
-
-    def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
-        """Half the square of the 2-norm, on the box."""
-        point = _points(reward, theta)
-        inside = np.max(np.abs(point), axis=-1) <= reward.lipschitz * (1.0 + ROUNDING)
-        return _within(inside, 0.5 * np.sum(point * point, axis=-1))
 
     def radius(self, reward: Reward) -> float:
         """L sqrt(K / 2)."""
@@ -301,7 +289,7 @@ class EntropicMap(MirrorMap):
         still = np.delete(np.arange(point.shape[-1]), coordinate[own])  # where theta cannot move
         inside = np.all(weights >= -ROUNDING, axis=-1) & ((slack > 0) | (np.abs(rest[..., 0]) <= ROUNDING * own.size))
         inside &= np.all(np.abs(point[..., still] + base[still]) <= ROUNDING * reach, axis=-1)
-        return _within(inside, reach**2 * _negative_entropy(weights))
+        return np.where(inside, reach**2 * _negative_entropy(weights), np.inf)
 
     def scratch(self, reward: Reward) -> int:
         """The maximiser of the conjugate, and a weight for each vertex."""
@@ -356,8 +344,7 @@ class SignedSimplex(EntropicMap):
 class SlackSimplex(EntropicMap):
     """Multiplicative weights with a slack coordinate, for supergradients that may be shorter than L.
 
-    `Knapsack` needs it: its first component is fixed, and the prices of the resources sum to at
-    most 2/b.
+    `Knapsack` needs it: its first component is fixed, and the prices of the resources sum to at most 2/b.
 
     Examples
     --------
@@ -396,13 +383,13 @@ class CrossPolytope(EntropicMap):
     def value(self, reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
         """L^2 sum lambda log lambda, minimised over the weights of +-L e_k that make theta.
 
-        With x = theta / L, the weights a, b of +e_k and -e_k have a - b = x_k and, at the minimum, one product a b =
-        c^2 / 4 for all k. So they are (sqrt(x_k^2 + c^2) +- x_k) / 2, with c such that all sum to 1.
+        With x = theta / L, the weights of +e_k and -e_k are (sqrt(x_k^2 + c^2) +- x_k) / 2, with c such that all sum to
+        1: at the minimum their product is c^2 / 4 for all k.
         """
         point = _points(reward, theta)
         L = reward.lipschitz
         if L == 0.0:
-            return _within(np.all(point == 0.0, axis=-1), np.zeros(point.shape[:-1]))
+            return np.where(np.all(point == 0.0, axis=-1), 0.0, np.inf)
         x = np.abs(point) / L
         low, high = np.zeros((*x.shape[:-1], 1)), np.ones((*x.shape[:-1], 1))
         for _ in range(_HALVINGS):
@@ -413,7 +400,7 @@ class CrossPolytope(EntropicMap):
         larger = 0.5 * (both + x)
         smaller = np.where(low > 0.0, 0.25 * low**2 / np.maximum(larger, _TINY), 0.0)  # 0.5 (both - x), no cancelling
         inside = np.sum(x, axis=-1) <= 1.0 + ROUNDING
-        return _within(inside, L**2 * (_negative_entropy(larger) + _negative_entropy(smaller)))
+        return np.where(inside, L**2 * (_negative_entropy(larger) + _negative_entropy(smaller)), np.inf)
 
     def vertices(self, reward: Reward) -> Vertices:
         """+L e_k and -L e_k."""
@@ -424,14 +411,10 @@ class CrossPolytope(EntropicMap):
 
 def _points(reward: Reward, theta: ArrayLike) -> NDArray[np.float64]:
     """One theta, or many, each of K finite numbers."""
-    points: Any = np.asarray(theta, dtype=np.float64)
+    points: NDArray[np.float64] = np.asarray(theta, dtype=np.float64)
     if points.ndim < 1 or points.shape[-1] != reward.n_outcomes or not np.all(np.isfinite(points)):
         raise OracleError(f"theta: got an array of shape {points.shape}; {reward.n_outcomes} finite numbers are needed")
-    return np.asarray(points)
-
-
-def _within(inside: Any, values: Any) -> NDArray[np.float64]:
-    return np.where(inside, values, np.inf)
+    return points
 
 
 def _negative_entropy(weights: NDArray[np.float64]) -> NDArray[np.float64]:

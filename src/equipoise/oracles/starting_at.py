@@ -1,15 +1,13 @@
 """Another theta_1: Algorithm 1 has theta_1 in B(L, ||.||_*) as an input.
 
-Each oracle has its own theta_1 (-grad g(0), the centre of the ball, the minimiser of F). `StartingAt` is the same
-oracle with another. Under the doubling trick every mega-episode starts there, as Algorithm 4 hands theta_start to each.
+Each oracle has its own theta_1; `StartingAt` is the same oracle with another. Under the doubling trick every
+mega-episode starts there. With d for ||theta_1 - the oracle's own||_*, the regret grows as follows.
 
-Regret. Write d for ||theta_1 - the oracle's own||_*.
-
-- FW: only the first step uses theta_1. Its error (-theta_1).(v* - V_1) replaces the one in the proof, and no entry of
-  v* - V_1 is larger than 1, so T Reg(T) grows by at most ||1|| d.
+- FW: only the first step uses theta_1. Its error is (-theta_1).(v* - V_1), and no entry of v* - V_1 is larger than 1,
+  so T Reg(T) grows by at most ||1|| d.
 - TGD: Zinkevich's theorem holds from any point of the ball, so nothing is added.
-- TMD: Z counts the first step at theta_1. The theorem is about the sum of z_q.(theta_q - theta) with argmin F for
-  theta_1, so the regret grows by z_1.(theta_1 - argmin F), at most ||1|| d; under doubling once per mega-episode.
+- TMD: Z counts the first step at theta_1, so T Reg(T) grows by z_1.(theta_1 - argmin F), at most ||1|| d; under
+  doubling once per mega-episode.
 
 In the first two steps of a phase theta may jump by d, which can end one episode more.
 """
@@ -23,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.errors import OracleError
 from equipoise.oracles.base import Oracle, OracleKernel, OracleTheory, Phase
-from equipoise.rewards.base import Reward
+from equipoise.rewards.base import Reward, checked_vector, read_only
 from equipoise.rewards.norms import dual, length, ones
 
 
@@ -39,10 +37,6 @@ class StartingAt(Oracle):
         theta_1: K finite numbers, in the dual ball of radius L, and in the domain of the mirror map if there is one.
         It is minus a supergradient: a negative entry asks for more of that outcome.
 
-    See Also
-    --------
-    equipoise.oracles.fitting_oracle : The default oracle of an agent.
-
     Examples
     --------
     >>> import equipoise as eq
@@ -57,17 +51,7 @@ class StartingAt(Oracle):
         if not isinstance(oracle, Oracle) or isinstance(oracle, StartingAt):
             raise OracleError(f"oracle: got {oracle!r}; an oracle with a theta_1 of its own is needed")
         self.oracle = oracle
-        try:
-            vector = np.array(theta, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise OracleError(f"theta: got {theta!r}; a vector of numbers is needed") from None
-        if vector.ndim != 1 or vector.size == 0:
-            raise OracleError(f"theta: got an array of shape {vector.shape}; a vector of numbers is needed")
-        wrong = np.flatnonzero(~np.isfinite(vector))
-        if wrong.size:
-            raise OracleError(f"theta[{wrong[0]}]: got {vector[wrong[0]]}; a finite number is needed")
-        vector.flags.writeable = False
-        self.theta = vector
+        self.theta = read_only(checked_vector(theta, "theta", error=OracleError))
 
     @property
     def horizon(self) -> int | None:
@@ -107,11 +91,10 @@ class StartingAt(Oracle):
         inner = self.oracle.theory
         if inner.start is None:
             return OracleTheory()
-        known = inner.gradient_episodes is not None
         return OracleTheory(
             rate=inner.rate,
             regret_term=None if inner.regret_term is None else self._regret_term,
-            gradient_episodes=self._gradient_episodes if known else None,
+            gradient_episodes=None if inner.gradient_episodes is None else self._gradient_episodes,
             moves=self._moves,
             start=inner.start,
         )

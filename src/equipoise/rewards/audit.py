@@ -1,11 +1,10 @@
 """Checks of a reward against its declarations at sample points; for `Custom` and `equipoise.testing.check_reward`.
 
-On points of [0,1]^K, some inside, some on faces, some vertices, some close to one another: values and
-gradients are finite; g(midpoint) is at least the mean of the ends; g(u) <= g(w) + grad(w).(u - w) for every
-pair, which is concavity and the supergradient property at once; |g(u) - g(w)| <= L ||u - w|| and
-||grad(w)||_* <= L; and, if declared, ||grad(u) - grad(w)||_* <= beta ||u - w||. For a conjugate maximiser:
-it lies in the box, and no sampled point beats it, for minus the sampled gradients and for random theta inside
-and outside the ball ||theta||_* <= L. For a simplex of supergradients: it holds every sampled one.
+On points of [0,1]^K, some inside, some on faces, some vertices, some close to one another: values and gradients are
+finite; g(midpoint) is at least the mean of the ends; g(u) <= g(w) + grad(w).(u - w), which is concavity and the
+supergradient property at once; |g(u) - g(w)| <= L ||u - w|| and ||grad(w)||_* <= L; and, if declared,
+||grad(u) - grad(w)||_* <= beta ||u - w||. A conjugate maximiser lies in the box, and no sampled point beats it, for
+minus the sampled gradients and for random theta. A simplex of supergradients holds every sampled one.
 
 Each check returns a sentence with the point and the numbers, or None. Comparisons allow `slack` of the size of what is
 compared.
@@ -14,7 +13,6 @@ compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -71,24 +69,21 @@ def not_declared(reward: Reward) -> str | None:
     n: Any = reward.n_outcomes
     beta: Any = reward.smoothness
     params: Any = reward.params
-    kernels: Any = reward.kernels
-    wrong = {
-        "n_outcomes: a whole number >= 1": not isinstance(n, int) or n < 1,
-        "norm: 1.0, 2.0 or math.inf": reward.norm not in NORMS,
-        "lipschitz: a float >= 0": not isinstance(reward.lipschitz, float) or not reward.lipschitz >= 0,
-        "smoothness: None or a float >= 0": beta is not None and (not isinstance(beta, float) or not beta >= 0),
-        "piecewise_linear: True or False": not isinstance(reward.piecewise_linear, bool),
-        "params: a contiguous float64 vector that can be written": not isinstance(params, np.ndarray)
-        or params.dtype != np.float64
-        or params.ndim != 1
-        or not params.flags.carray,
-        "kernels: RewardKernels": not isinstance(kernels, RewardKernels),
+    is_vector = isinstance(params, np.ndarray) and params.dtype == np.float64 and params.ndim == 1
+    right = {
+        "n_outcomes: a whole number >= 1": isinstance(n, int) and n >= 1,
+        "norm: 1.0, 2.0 or math.inf": reward.norm in NORMS,
+        "lipschitz: a float >= 0": isinstance(reward.lipschitz, float) and reward.lipschitz >= 0,
+        "smoothness: None or a float >= 0": beta is None or (isinstance(beta, float) and beta >= 0),
+        "piecewise_linear: True or False": isinstance(reward.piecewise_linear, bool),
+        "params: a contiguous float64 vector that can be written": is_vector and params.flags.carray,
+        "kernels: RewardKernels": isinstance(reward.kernels, RewardKernels),
     }
-    for what, is_wrong in wrong.items():
-        if is_wrong:
+    for what, is_right in right.items():
+        if not is_right:
             name, _, needed = what.partition(": ")
             return f"{name}: got {getattr(reward, name)!r}; {needed} is needed"
-    for name, kernel in kernels._asdict().items():
+    for name, kernel in reward.kernels._asdict().items():
         absent = name == "lipschitz" and kernel is None
         if not absent and (not isinstance(kernel, Entry) or not kernel.has(ENTRY_SIGNATURE)):
             return f"kernels.{name}: got {kernel!r}; declare it with @entry"
@@ -216,10 +211,12 @@ def outside_the_simplex(vertices: Vertices | None, points: Samples, slack: float
 
 def not_a_function(reward: Reward, points: Samples, thetas: Vector) -> str | None:
     """Kernels write their output and nothing else, leave their arguments alone, and give the same answer again."""
-    for name, kernel, x, size in _calls(reward, points.w, thetas):
-        for row in x:
-            one, fault = guarded_call(kernel, row, reward.params, size, 0.0)
-            two, _ = guarded_call(kernel, row, reward.params, size, _MARK)
+    for name, kernel in reward.kernels._asdict().items():
+        size = 1 if name in ("value", "lipschitz") else reward.n_outcomes
+        rows = thetas if name == "conjugate_argmax" else points.w
+        for row in rows if kernel is not None else ():
+            one, fault = _guarded_call(kernel, row, reward.params, size, 0.0)
+            two, _ = _guarded_call(kernel, row, reward.params, size, _MARK)
             if fault:
                 return f"{name}: at {show(row)} {fault}"
             if not np.array_equal(one, two, equal_nan=True):
@@ -227,15 +224,14 @@ def not_a_function(reward: Reward, points: Samples, thetas: Vector) -> str | Non
     return None
 
 
-def guarded_call(kernel: Entry, x: Vector, params: Vector, size: int, start: float) -> tuple[Vector, str]:
+def _guarded_call(kernel: Entry, x: Vector, params: Vector, size: int, start: float) -> tuple[Vector, str]:
     """Call a kernel on vectors with marked places around them; its output, and a word if it wrote elsewhere."""
     (x_wide, x_inner), (params_wide, params_inner) = _padded(x), _padded(params)
     out_wide, out = _padded(np.full(size, start))
     invoke(kernel.address, _TIME, x_inner, params_inner, out)
-    if not np.array_equal(x_wide, _padded(x)[0]):
-        return out, "it changes its argument in place"
-    if not np.array_equal(params_wide, _padded(params)[0]):
-        return out, "it changes the parameters in place"
+    for name, wide, before in (("its argument", x_wide, x), ("the parameters", params_wide, params)):
+        if not np.array_equal(wide, _padded(before)[0]):
+            return out, f"it changes {name} in place"
     if np.any(out_wide[:_GUARD] != _MARK) or np.any(out_wide[_GUARD + size :] != _MARK):
         return out, f"it writes beyond the {size} numbers of its output"
     return out, ""
@@ -246,15 +242,6 @@ def _padded(x: Vector) -> tuple[Vector, Vector]:
     inner = wide[_GUARD : _GUARD + x.size]
     inner[:] = x
     return wide, inner
-
-
-def _calls(reward: Reward, w: Vector, thetas: Vector) -> Iterator[tuple[str, Entry, Vector, int]]:
-    kernels, K = reward.kernels, reward.n_outcomes
-    yield "value", kernels.value, w, 1
-    yield "gradient", kernels.gradient, w, K
-    yield "conjugate_argmax", kernels.conjugate_argmax, thetas, K
-    if kernels.lipschitz is not None:
-        yield "lipschitz", kernels.lipschitz, w, 1
 
 
 def box_points(rng: np.random.Generator, samples: int, size: int) -> Vector:

@@ -2,16 +2,14 @@
 
 Notation (section 2 of the paper). g is L-Lipschitz with respect to a norm, and its Fenchel dual is
 
-    g*(theta) = max over w in [0,1]^K of g(w) + theta.w,      g(w) = min over theta of g*(theta) - theta.w,
+    g*(theta) = max over w in [0,1]^K of g(w) + theta.w,      g(w) = min over theta of g*(theta) - theta.w.
 
-the minimum being attained at theta = -grad g(w). The maximiser on the left is `conjugate_argmax`, and it
-is also a gradient of g* at theta. beta-smooth means ||grad g(u) - grad g(w)||_* <= beta ||u - w||.
+The minimum is attained at theta = -grad g(w). The maximiser on the left is `conjugate_argmax`, a gradient of g* at
+theta. beta-smooth means ||grad g(u) - grad g(w)||_* <= beta ||u - w||.
 
-A reward is three compiled entries, ``value``, ``gradient`` and ``conjugate_argmax``, all of the signature
-``(t, n, x, params, out)``, and a vector of parameters that they read. The loops call these entries; the
-methods of the class call the same ones, so there is one piece of code for each formula.
-
-To define a reward for one program, pass plain functions to `Custom`. For a family with parameters, write one file:
+A reward is three compiled entries with the signature ``(t, n, x, params, out)`` and the vector of parameters that they
+read. The compiled loops and the methods of the class call the same entries. For one program, give functions to
+`Custom`. For a family with parameters, write one file:
 
     from equipoise.rewards.base import Reward, RewardKernels, checked_vector, entry
 
@@ -23,25 +21,20 @@ To define a reward for one program, pass plain functions to `Custom`. For a fami
 
     ...  # in the same way `_gradient`, which writes n numbers, and `_conjugate_argmax`, a maximiser of g(w) + theta.w
 
-    _KERNELS = RewardKernels(_value, _gradient, _conjugate_argmax)
-
     class Weighted(Reward):
         norm, smoothness, piecewise_linear = 1.0, 0.0, True
+        kernels = RewardKernels(_value, _gradient, _conjugate_argmax)
 
         def __init__(self, weights):
             self.weights = self.params = checked_vector(weights, "weights")  # every argument is an attribute
             self.n_outcomes = self.params.size
             self.lipschitz = float(abs(self.params).max())
 
-        @property
-        def kernels(self):
-            return _KERNELS
-
         def concave_expression(self, w):
             return self.params @ w
 
-Its entries are compiled on first use and cached on disk. numba looks at the entry's own file for changes, so helpers of
-an entry belong in the same file. `equipoise.testing.check_reward(Weighted([1.0, 2.0]))` checks what is declared.
+Entries are compiled on first use and cached on disk. numba looks for changes in the entry's own file only, so keep the
+helpers of an entry in that file. `equipoise.testing.check_reward(Weighted([1.0, 2.0]))` checks what is declared.
 """
 
 from __future__ import annotations
@@ -54,30 +47,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise._checks import check_float, check_int
-from equipoise._runtime.compiler import Entry, entry, invoke
+from equipoise._runtime.compiler import Entry, invoke
+from equipoise._runtime.compiler import entry as entry
 from equipoise._spec import Component
 from equipoise._types import Vector
-from equipoise.errors import RewardError
+from equipoise.errors import EquipoiseError, RewardError
 
 if TYPE_CHECKING:
     import cvxpy
 
-__all__ = [
-    "FOREVER",
-    "Reward",
-    "RewardKernels",
-    "Vertices",
-    "checked_box",
-    "checked_count",
-    "checked_distribution",
-    "checked_number",
-    "checked_smoothing",
-    "checked_unit_vector",
-    "checked_vector",
-    "entry",
-    "read_only",
-]
 
+FOREVER: Final = 2**62  # the time given to kernels when there is none: a reward that changes is at its limit then
 _FINGERPRINT_POINTS = 4
 _FINGERPRINT_TIME = 1000  # at which a reward that changes with time is evaluated
 _GOLDEN = 0.6180339887498949  # multiples of it, without their whole part, spread evenly over [0, 1]
@@ -103,6 +83,8 @@ class Vertices(NamedTuple):
 class Reward(Component, abc.ABC):
     """A concave function of the average outcome vector, to be maximised.
 
+    `equipoise.testing.check_reward` checks a reward of your own.
+
     Attributes
     ----------
     n_outcomes : int
@@ -123,11 +105,6 @@ class Reward(Component, abc.ABC):
         Whether `conjugate_argmax` is a maximiser to rounding; False where it is found by iteration.
     separable : bool
         Whether g is a sum of functions of one outcome each.
-
-    See Also
-    --------
-    equipoise.rewards.Custom : From plain functions.
-    equipoise.testing.check_reward : The contract of a reward of your own.
     """
 
     n_outcomes: int
@@ -143,7 +120,7 @@ class Reward(Component, abc.ABC):
     @property
     @abc.abstractmethod
     def kernels(self) -> RewardKernels:
-        """The compiled entries."""
+        """The compiled entries; a class attribute will do."""
 
     @abc.abstractmethod
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
@@ -215,10 +192,8 @@ class Reward(Component, abc.ABC):
     def conjugate_bound(self, theta: ArrayLike, *near: ArrayLike) -> float:
         """An upper bound on g*(theta); g*(theta) itself if the conjugate is exact.
 
-        If the maximiser is found by iteration, `conjugate` may be slightly too small. This bound is made of tangents
-        instead and is never too small: with a supergradient q at any w, g(x) + theta.x is at most
-        g(w) - q.w + (q + theta).x for all points x of the box. It is close if g is smooth and theta is minus the
-        gradient at one of `near`, or if the iteration converges; and if g has few kinks.
+        A maximiser found by iteration makes `conjugate` slightly too small. This bound is made of tangents and is
+        never too small: with a supergradient q at any w, g(x) + theta.x <= g(w) - q.w + (q + theta).x on all the box.
 
         Parameters
         ----------
@@ -244,7 +219,7 @@ class Reward(Component, abc.ABC):
     def tangents(self, w: ArrayLike) -> list[tuple[float, Vector]]:
         """Affine functions that are never below g and touch it at or near w: heights at 0, and slopes.
 
-        By default the one of `gradient`. A reward made of others has those of its parts: at a kink, all sides of it.
+        By default the tangent of `gradient`; a reward made of others has those of its parts, all sides of a kink.
 
         Parameters
         ----------
@@ -262,7 +237,7 @@ class Reward(Component, abc.ABC):
         return [(self.value(point) - float(slope @ point), slope)]
 
     def lipschitz_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
-        """A Lipschitz constant of g on another box than [0,1]^K; None if its formula holds on that alone.
+        """A Lipschitz constant of g on another box than [0,1]^K; None if its formula holds on [0,1]^K alone.
 
         Parameters
         ----------
@@ -284,27 +259,20 @@ class Reward(Component, abc.ABC):
     def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Reward:
         """The same reward of an affine image of the outcomes: g(A w + b), an `Affine`.
 
-        Use it for goals on a sum, a difference or a share: at least the share z of all patients are seen in time if
-        in_time - z seen >= 0.
+        Use it for goals on a sum, a difference or a share: the share x / y is at least z if x - z y >= 0.
 
         Parameters
         ----------
         matrix : array_like
             A: a row for each outcome of this reward, a column for each of the model's.
         offset : array_like, optional
-            b; by default zero. All of [0,1]^K must be mapped into [0,1]^M, unless this reward is defined elsewhere
-            too (`lipschitz_on`). If the Lipschitz constant becomes large, the default threshold never ends an episode:
-            give the agent a threshold of the size of the gradients that occur.
-
-        Raises
-        ------
-        RewardError
-            Naming the row that leaves [0, 1], or the argument.
+            b; by default zero. A w + b must lie in [0,1]^M for all w, unless this reward is defined elsewhere too
+            (`lipschitz_on`). If L becomes large, the default threshold never ends an episode: give the agent a
+            threshold of the size of the gradients that occur.
 
         Examples
         --------
-        Half of all patients seen in time, if 0.25 are seen on average: 0.5 + (in_time - 0.5 seen) / 0.25 should be at
-        least 0.5, and equals the share if that many are seen.
+        Half of all patients seen in time, if 0.25 are seen on average:
 
         >>> from equipoise.rewards import TargetSquared
         >>> g = TargetSquared([0.5]).of([[-2.0, 4.0]], [0.5])
@@ -318,23 +286,14 @@ class Reward(Component, abc.ABC):
     def within(self, low: ArrayLike, high: ArrayLike) -> Reward:
         """The same reward on a box that is known to hold the average outcomes, with the Lipschitz constant there.
 
-        A reward that is steep in a corner of [0,1]^K which never occurs has a large L, and so a default threshold that
-        never ends an episode. The result is equal to it on the box, concave everywhere, and beyond the box no steeper
-        than within it (see `Within`).
-
-        A sum of functions of one outcome each gets its sharp constant on the box; a reward made of others passes the
-        box to its parts. Any other reward is returned unchanged: `BottomSum`, `GeneralisedGini`, `Knapsack` and the
-        Euclidean distance are steepest nearly everywhere, and nothing more is known of a `Custom` one.
+        If a reward is steep in a corner of [0,1]^K that never occurs, L is large and the default threshold never ends
+        an episode. A `separable` reward becomes a `Within`, with the sharp constant of the box. A reward made of others
+        passes the box to its parts. Any other reward is returned unchanged: it is steepest nearly everywhere.
 
         Parameters
         ----------
         low, high : array_like
             The corners of the box: K numbers in [0, 1] each, low <= high.
-
-        Raises
-        ------
-        RewardError
-            Naming the invalid entry.
 
         Examples
         --------
@@ -351,16 +310,10 @@ class Reward(Component, abc.ABC):
         return Within(self, low, high)
 
     def fingerprint(self) -> list[float]:
-        """Numbers that identify this reward: its constants, and g and a supergradient at a few fixed points.
+        """K, the norm, L, beta (-1 if not smooth), then g and a supergradient at four fixed points inside the box.
 
-        A saved agent holds them, so that it is not loaded with another `Custom` reward. Compare with a relative
-        tolerance such as 1e-9: on another machine a logarithm may differ in its last bit.
-
-        Returns
-        -------
-        list of float
-            K, the norm, L, beta (-1 if not smooth), then g and its supergradient at four points inside the box, the
-            same for every reward of K outcomes. A reward that changes with time is evaluated at time 1000.
+        A saved agent holds these numbers, so that it is not loaded with another `Custom` reward. Compare them with a
+        relative tolerance such as 1e-9. A reward that changes with time is evaluated at time 1000.
 
         Examples
         --------
@@ -377,11 +330,7 @@ class Reward(Component, abc.ABC):
         return [float(number) for number in numbers]
 
     def failure(self) -> RewardError | None:
-        """The error that occurred inside a kernel, where it could not be raised; None if none is known.
-
-        A loop only sees that theta is not finite. The agent then gets the reason here: the function of a `Custom`
-        reward that raised, its exception and the point.
-        """
+        """The error that a function of a `Custom` reward raised inside a kernel; None if none is known."""
         return None
 
     def _call(self, kernel: Entry, x: ArrayLike, name: str, size: int) -> Vector:
@@ -393,34 +342,55 @@ class Reward(Component, abc.ABC):
         return checked_vector(x, name, self.n_outcomes)
 
 
-FOREVER: Final = 2**62
-"""The time given to kernels when there is none: a reward that changes with time is at its limit then."""
-
-
-def checked_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
-    """A finite, contiguous float64 vector of the given length, or an error that names it."""
-    try:
-        vector = np.array(x, dtype=np.float64, order="C", ndmin=1)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise RewardError(f"{name}: not a vector of numbers ({error})") from None
-    if vector.ndim != 1 or vector.size == 0:
-        raise RewardError(f"{name}: got an array of shape {vector.shape}; a non-empty vector is needed")
+def checked_vector(
+    x: ArrayLike,
+    name: str,
+    size: int | None = None,
+    *,
+    each: str = "outcome",
+    error: type[EquipoiseError] = RewardError,
+) -> Vector:
+    """A finite, contiguous float64 vector with one number for `each` of so many, or an error that names it."""
+    vector = _checked_array(x, name, 1, error)
     if size is not None and vector.size != size:
-        raise RewardError(f"{name}: got {vector.size} entries; {size} are needed, one for each outcome")
-    wrong = np.flatnonzero(~np.isfinite(vector))
-    if wrong.size:
-        raise RewardError(f"{name}[{wrong[0]}]: got {vector[wrong[0]]}; a finite number is needed")
+        raise error(f"{name}: got {vector.size} entries; {size} are needed, one for each {each}")
     return vector
 
 
-def checked_box(low: ArrayLike, high: ArrayLike, size: int) -> tuple[Vector, Vector]:
-    """The corners of a box, or an error that names the entry."""
-    corners = checked_vector(low, "low", size), checked_vector(high, "high", size)
-    wrong = np.flatnonzero(corners[0] > corners[1])
+def checked_matrix(x: ArrayLike, name: str) -> Vector:
+    """A finite matrix with at least one entry, or an error that names it."""
+    return _checked_array(x, name, 2, RewardError)
+
+
+def _checked_array(x: ArrayLike, name: str, ndim: int, error: type[EquipoiseError]) -> Vector:
+    what = "vector" if ndim == 1 else "matrix"
+    try:
+        array = np.array(x, dtype=np.float64, order="C", ndmin=1)
+    except (TypeError, ValueError, OverflowError) as cause:
+        raise error(f"{name}: got {x!r}; a {what} of numbers is needed ({cause})") from None
+    if array.ndim != ndim or array.size == 0:
+        raise error(f"{name}: got an array of shape {array.shape}; a non-empty {what} is needed")
+    require(np.isfinite(array), array, name, "a finite number is needed", error)
+    return array
+
+
+def require(
+    valid: NDArray[np.bool_], x: Vector, name: str, needed: str, error: type[EquipoiseError] = RewardError
+) -> None:
+    """Raise an error that names the first entry of an array that is not valid."""
+    wrong = np.argwhere(~valid)
     if wrong.size:
-        k = wrong[0]
-        raise RewardError(f"high[{k}]: got {corners[1][k]:g}; it must not be below low[{k}], {corners[0][k]:g}")
-    return corners
+        place = tuple(wrong[0])
+        raise error(f"{name}{''.join(f'[{i}]' for i in place)}: got {x[place]}; {needed}")
+
+
+def checked_box(low: ArrayLike, high: ArrayLike, size: int | None = None) -> tuple[Vector, Vector]:
+    """The corners of a box, or an error that names the entry."""
+    bottom = checked_vector(low, "low", size)
+    top = checked_vector(high, "high", bottom.size)
+    for k in np.flatnonzero(bottom > top):
+        raise RewardError(f"high[{k}]: got {top[k]:g}; it must not be below low[{k}], {bottom[k]:g}")
+    return bottom, top
 
 
 def read_only(x: Vector) -> Vector:
@@ -433,9 +403,14 @@ def read_only(x: Vector) -> Vector:
 def checked_unit_vector(x: ArrayLike, name: str, size: int | None = None) -> Vector:
     """A vector with all entries in [0,1], or an error that names the entry."""
     vector = checked_vector(x, name, size)
-    wrong = np.flatnonzero((vector < 0) | (vector > 1))
-    if wrong.size:
-        raise RewardError(f"{name}[{wrong[0]}]: got {vector[wrong[0]]}; it must lie in [0, 1]")
+    require((vector >= 0.0) & (vector <= 1.0), vector, name, "it must lie in [0, 1]")
+    return vector
+
+
+def checked_positive(x: ArrayLike | None, name: str, size: int, each: str = "outcome") -> Vector:
+    """So many positive numbers; all 1 if None is given."""
+    vector = np.ones(size) if x is None else checked_vector(x, name, size, each=each)
+    require(vector > 0.0, vector, name, "a positive number is needed")
     return vector
 
 
@@ -447,16 +422,24 @@ def checked_number(x: float, name: str, low: float = -math.inf, high: float = ma
     return number
 
 
+def checked_unit_number(x: float, name: str) -> float:
+    """A number in [0, 1], or an error that names it."""
+    number = check_float(x, name, error=RewardError)
+    if not 0.0 <= number <= 1.0:
+        raise RewardError(f"{name}: got {number}; it must lie in [0, 1]")
+    return number
+
+
 def checked_count(x: int, name: str, low: int, high: int | None = None) -> int:
     """A whole number between two limits, both allowed."""
     return check_int(x, name, low, 10**9 if high is None else high, error=RewardError)
 
 
-def checked_smoothing(mu: float, name: str = "mu") -> float:
+def checked_smoothing(mu: float) -> float:
     """A number with 0 < mu <= 1."""
-    number = checked_number(mu, name)
+    number = checked_number(mu, "mu")
     if not 0.0 < number <= 1.0:
-        raise RewardError(f"{name}: got {number}; it must be above 0 and at most 1")
+        raise RewardError(f"mu: got {number}; it must be above 0 and at most 1")
     return number
 
 

@@ -1,10 +1,8 @@
 """Several rewards in one: their sum with positive weights, or the least of them.
 
-`Sum`, sum over i of c_i g_i(w). A supergradient is the sum of c_i times those of the parts. The constants are those of
-the parts added up, after they are put into one norm (see `norms.stretch`): the one that all parts have, or the
-Euclidean one if they differ, or the one that is requested. They are upper bounds. g is smooth if all parts are,
-piecewise linear if all are. If every part states a simplex of its supergradients, base_i + sum_j lambda_ij scale_ij
-e_c(ij), the sum lies in
+`Sum`, sum over i of c_i g_i(w). Supergradients and constants add up, the constants after they are put into one norm
+(see `norms.stretch`): the one that all parts have, or the Euclidean one, or the one that is requested. They are upper
+bounds. If every part states a simplex of its supergradients, base_i + sum_j lambda_ij scale_ij e_c(ij), the sum lies in
 
     sum_i c_i base_i  +  the simplex of the vertices  (M / M_i) scale_ij e_c(ij),
 
@@ -12,12 +10,11 @@ M_i = max_j |scale_ij|, M = sum_i c_i M_i, with the weights (c_i M_i / M) lambda
 
 Its conjugate is exact where all parts but one are linear: with their weights c, that of c_1 g_1(w) + c.w has its
 maximiser at that of g_1 for (theta + c) / c_1. It is exact as well where all parts are sums of functions of one outcome
-each, by bisection for every outcome. Otherwise it is found by iteration.
+each, by bisection. Otherwise it is found by iteration.
 
-`Minimum`, the least g_i(w). A supergradient is that of the smallest part, the first of them; all lie in the hull of
-those of the parts. So L is the largest of the parts' constants in one norm. It is not smooth, unless there is one part
-only. If every part states a simplex of its supergradients with the base zero, the simplex of all their vertices holds
-them; the weights of a linear part are such a mixture. The conjugate is found by iteration.
+`Minimum`, the least g_i(w). A supergradient is that of the smallest part, the first of them. L is the largest of the
+parts' constants in one norm. It is not smooth, unless there is one part only. If every part states a simplex of its
+supergradients with the base zero, the simplex of all their vertices holds them. The conjugate is found by iteration.
 """
 
 from __future__ import annotations
@@ -32,11 +29,10 @@ from numpy.typing import ArrayLike
 
 from equipoise._runtime.compiler import entry, stack_floats
 from equipoise._types import Vector
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, read_only
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_positive, read_only
 from equipoise.rewards.composed import (
     ON_STACK,
     Composed,
-    common_norm,
     fixed_rewards,
     gradient_simplex,
     iterated_argmax,
@@ -48,7 +44,6 @@ from equipoise.rewards.composed import (
     part_argmax,
     part_gradient,
     part_value,
-    positive_weights,
     separable_argmax,
     simplex_from_zero,
     smoothness_in,
@@ -111,13 +106,7 @@ class Sum(Composed):
     weights : array_like, optional
         One positive number for each; by default 1.
     norm : float, optional
-        The norm that `lipschitz` and `smoothness` refer to: 1, 2 or infinity. By default that of the parts, or 2 if
-        they differ.
-
-    Raises
-    ------
-    RewardError
-        Naming the invalid part or weight.
+        The norm of `lipschitz` and `smoothness`: 1, 2 or infinity. By default that of the parts, or 2 if they differ.
 
     Examples
     --------
@@ -132,22 +121,25 @@ class Sum(Composed):
     """
 
     def __init__(self, rewards: Sequence[Reward], weights: ArrayLike | None = None, norm: float | None = None) -> None:
-        self.parts = self.rewards = fixed_rewards(rewards, "rewards")
-        self.weights = read_only(positive_weights(weights, len(self.rewards), "weights"))
-        self.n_outcomes = self.rewards[0].n_outcomes
-        self.norm = common_norm(self.rewards, norm)
+        self.rewards = self._take_parts(fixed_rewards(rewards, "rewards"), norm)
+        self.weights = read_only(checked_positive(weights, "weights", len(self.rewards), "reward"))
+        self._terms = list(zip(self.weights.tolist(), self.rewards, strict=True))
         self.lipschitz = math.fsum(c * lipschitz_in(part, self.norm) for c, part in self._terms)
         bends = [smoothness_in(part, self.norm) for part in self.rewards]
         known = [c * bend for c, bend in zip(self.weights.tolist(), bends, strict=True) if bend is not None]
         self.smoothness = math.fsum(known) if len(known) == len(bends) else None
-        self.piecewise_linear = all(part.piecewise_linear for part in self.rewards)
         self.separable = all(part.separable for part in self.rewards)
         self.vertices = self._simplex()
         curved = [i for i, part in enumerate(self.rewards) if not isinstance(part, Linear)] or [0]
-        self._curved = curved[0]
-        self._is_shifted = len(curved) == 1 and self.rewards[self._curved].exact_conjugate
+        self._is_shifted = len(curved) == 1 and self.rewards[curved[0]].exact_conjugate
         self.exact_conjugate = self._is_shifted or self.separable
-        self.numbers = self._own_numbers()
+        self.numbers = self.weights
+        if self._is_shifted:
+            rest = np.zeros(self.n_outcomes)
+            for i, (c, part) in enumerate(self._terms):
+                if i != curved[0] and isinstance(part, Linear):
+                    rest += c * part.weights
+            self.numbers = np.concatenate([self.weights, [float(curved[0])], rest])
 
     @property
     def kernels(self) -> RewardKernels:
@@ -180,20 +172,6 @@ class Sum(Composed):
         import cvxpy
 
         return cvxpy.sum([c * part.concave_expression(w) for c, part in self._terms])
-
-    @property
-    def _terms(self) -> list[tuple[float, Reward]]:
-        return list(zip(self.weights.tolist(), self.rewards, strict=True))
-
-    def _own_numbers(self) -> Vector:
-        """The weights; and if one part alone is not linear, which that is, and the sum of the others."""
-        if not self._is_shifted:
-            return self.weights
-        rest = np.zeros(self.n_outcomes)
-        for i, (c, part) in enumerate(self._terms):
-            if i != self._curved and isinstance(part, Linear):
-                rest += c * part.weights
-        return np.concatenate([self.weights, [float(self._curved)], rest])
 
     def _simplex(self) -> Vertices | None:
         base = np.zeros(self.n_outcomes)
@@ -235,9 +213,6 @@ def _minimum_gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
     part_gradient(where, t, n, w, params, out)
 
 
-_MINIMUM: Final = RewardKernels(_minimum_value, _minimum_gradient, iterated_argmax)
-
-
 @final
 class Minimum(Composed):
     """The least of several rewards.
@@ -247,12 +222,7 @@ class Minimum(Composed):
     rewards : sequence of Reward
         The parts, all of the same outcomes; none may change with time.
     norm : float, optional
-        The norm that `lipschitz` refers to: 1, 2 or infinity. By default that of the parts, or 2 if they differ.
-
-    Raises
-    ------
-    RewardError
-        Naming the invalid part.
+        The norm of `lipschitz`: 1, 2 or infinity. By default that of the parts, or 2 if they differ.
 
     Examples
     --------
@@ -264,19 +234,17 @@ class Minimum(Composed):
     (0.25, [0.5, 0.0], 1.0)
     """
 
+    kernels = RewardKernels(_minimum_value, _minimum_gradient, iterated_argmax)
+
     def __init__(self, rewards: Sequence[Reward], norm: float | None = None) -> None:
-        self.parts = self.rewards = fixed_rewards(rewards, "rewards")
-        self.n_outcomes = self.rewards[0].n_outcomes
-        self.norm = common_norm(self.rewards, norm)
+        self.rewards = self._take_parts(fixed_rewards(rewards, "rewards"), norm)
         self.lipschitz = max(lipschitz_in(part, self.norm) for part in self.rewards)
         self.smoothness = smoothness_in(self.rewards[0], self.norm) if len(self.rewards) == 1 else None
-        self.piecewise_linear = all(part.piecewise_linear for part in self.rewards)
-        self.vertices = self._simplex()
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _MINIMUM
+        simplices = [simplex_from_zero(part) for part in self.rewards]
+        found = [simplex for simplex in simplices if simplex is not None]
+        if len(found) == len(simplices) and any(simplex.scale.any() for simplex in found):
+            coordinates, scales = [one.coordinate for one in found], [one.scale for one in found]
+            self.vertices = merge_vertices(np.zeros(self.n_outcomes), coordinates, scales)
 
     def tangents(self, w: ArrayLike) -> list[tuple[float, Vector]]:
         """Those of all parts."""
@@ -296,12 +264,3 @@ class Minimum(Composed):
         import cvxpy
 
         return cvxpy.min(cvxpy.hstack([part.concave_expression(w) for part in self.rewards]))
-
-    def _simplex(self) -> Vertices | None:
-        simplices = [simplex_from_zero(part) for part in self.rewards]
-        found = [simplex for simplex in simplices if simplex is not None]
-        if len(found) < len(simplices) or not any(simplex.scale.any() for simplex in found):
-            return None
-        return merge_vertices(
-            np.zeros(self.n_outcomes), [simplex.coordinate for simplex in found], [simplex.scale for simplex in found]
-        )

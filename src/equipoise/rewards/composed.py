@@ -8,10 +8,9 @@ hold exactly. They belong to this process, so pickles leave them out. The parame
     for each part the addresses of its value, gradient and conjugate_argmax, and where its parameters begin;
     the whole's own numbers; the parameters of the parts.
 
-Scratch memory for up to 4096 outcomes is on the stack.
-
-The conjugate of a whole has in general no closed form; then its maximiser is found by iteration, as for `Custom`, and
-`exact_conjugate` is False: bounds are then proven by tangents (`Reward.conjugate_bound`).
+Scratch memory for up to 4096 outcomes is on the stack. The conjugate of a whole has in general no closed form; then its
+maximiser is found by iteration, `exact_conjugate` is False, and bounds are proven by tangents
+(`Reward.conjugate_bound`).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from numba import carray
 from equipoise._runtime.compiler import call_address, entry, inlined, pointer_at
 from equipoise._types import Index, Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Reward, Vertices, checked_vector
+from equipoise.rewards.base import Reward, Vertices
 from equipoise.rewards.conjugate import FEW, ascend, ascent_options, separable_ascent
 from equipoise.rewards.norms import check_norm, dual, length, stretch
 from equipoise.rewards.separable import Linear
@@ -124,6 +123,15 @@ class Composed(Packed):
         failures = (part.failure() for part in self.parts)
         return next((failure for failure in failures if failure is not None), None)
 
+    def _take_parts(self, parts: tuple[Reward, ...], norm: float | None = None) -> tuple[Reward, ...]:
+        """Set what follows from the parts; the norm is theirs, or 2, in which no constant grows by over sqrt(K)."""
+        norms = {part.norm for part in parts}
+        common = norms.pop() if len(norms) == 1 else 2.0
+        self.norm = common if norm is None else check_norm(norm)
+        self.parts, self.n_outcomes = parts, parts[0].n_outcomes
+        self.piecewise_linear = all(part.piecewise_linear for part in parts)
+        return parts
+
     def _pack(self) -> Vector:
         numbers, parts = self.numbers, self.parts
         begin = _HEAD + _WIDTH * len(parts)
@@ -169,30 +177,6 @@ def fixed_rewards(rewards: object, name: str) -> tuple[Reward, ...]:
     return parts
 
 
-def positive_weights(weights: object, size: int, name: str) -> Vector:
-    """One positive number for each of so many; all 1 if none are given."""
-    if weights is None:
-        return np.ones(size)
-    vector = checked_vector(weights, name)  # type: ignore[arg-type]
-    if vector.size != size:
-        raise RewardError(f"{name}: got {vector.size} entries; {size} are needed, one for each reward")
-    wrong = np.flatnonzero(vector <= 0.0)
-    if wrong.size:
-        raise RewardError(
-            f"{name}[{wrong[0]}]: got {vector[wrong[0]]:g}; a positive number is needed: with another the sum is not "
-            "concave"
-        )
-    return vector
-
-
-def common_norm(parts: Sequence[Reward], norm: float | None) -> float:
-    """The requested norm; or the one that all parts have; or 2, in which no constant grows by more than sqrt(K)."""
-    if norm is not None:
-        return check_norm(norm)
-    norms = {part.norm for part in parts}
-    return norms.pop() if len(norms) == 1 else 2.0
-
-
 def lipschitz_in(part: Reward, norm: float) -> float:
     """A Lipschitz constant of a reward in another norm than its own."""
     if isinstance(part, Linear):
@@ -202,13 +186,9 @@ def lipschitz_in(part: Reward, norm: float) -> float:
 
 def lipschitz_constants(parts: Sequence[Reward], norm: float, low: Vector, high: Vector) -> list[float] | None:
     """Lipschitz constants of rewards on another box, in one norm; None if one of them has none there."""
-    constants: list[float] = []
-    for part in parts:
-        there = part.lipschitz_on(low, high)
-        if there is None:
-            return None
-        constants.append(there * stretch(part.norm, norm, part.n_outcomes))
-    return constants
+    each = [(part.lipschitz_on(low, high), stretch(part.norm, norm, part.n_outcomes)) for part in parts]
+    known = [L * factor for L, factor in each if L is not None]
+    return known if len(known) == len(each) else None
 
 
 def smoothness_in(part: Reward, norm: float) -> float | None:

@@ -1,7 +1,7 @@
 """The conjugate of a reward without a closed form: its maximiser by iteration, and a sound upper bound by tangents.
 
-g*(theta) is the maximum of g(w) + theta.w over [0,1]^K. Write G = grad g(w) + theta. Concavity bounds what is missing
-at w by the Frank-Wolfe gap, sum_k max(G_k (1 - w_k), -G_k w_k), so each method knows how good its answer is.
+g*(theta) is the maximum of g(w) + theta.w over [0,1]^K. With G = grad g(w) + theta, what is missing at w is at most the
+Frank-Wolfe gap, sum_k max(G_k (1 - w_k), -G_k w_k).
 
 `smooth_ascent`
     Accelerated projected gradient with step 1/beta, beta the Euclidean smoothness, momentum restarted when it points
@@ -10,29 +10,25 @@ at w by the Frank-Wolfe gap, sum_k max(G_k (1 - w_k), -G_k w_k), so each method 
 
 `separable_ascent`
     For g that is a sum of functions of one outcome each, smooth or not: bisection on the sign of G_k, for all k at
-    once, so that the answer is exact to rounding.
+    once, exact to rounding.
 
 `cutting_ascent`
     For g that is not smooth. K = 1: bisection. K > 1: the ellipsoid method with deep cuts, from the ball around the
-    box; every centre, moved into the box, is a candidate for the answer. The ellipsoid is kept as
-    {c + B z: |z| <= 1}, which rounding cannot spoil. No point of it beats the centre by more than |B'G|: that is the
-    certificate it stops by. For 1e-10 it takes of the order of K^2 iterations of K^2 operations: measured, 0.04, 1 and
-    10 ms for K = 3, 10 and 20.
+    box; every centre, moved into the box, is a candidate. The ellipsoid is kept as {c + B z: |z| <= 1}, which rounding
+    cannot spoil. It stops when |B'G|, by which no point beats the centre, is at most the tolerance. For 1e-10 it takes
+    of the order of K^2 iterations of K^2 operations: 0.04, 1 and 10 ms for K = 3, 10 and 20.
 
-Where g or its supergradient is not a number, neither is the answer: a loop must notice. The caller lends the working
-vectors, whose contents do not matter.
+Where g or its supergradient is not a number, neither is the answer. The caller lends the working vectors.
 
 `tangent_bound`
     A tangent at any point w of the box, with a supergradient q there, bounds g everywhere: g(x) <= g(w) + q.(x - w).
-    So do mixtures of tangents. With weights mu >= 0 of sum 1,
+    So do mixtures of tangents. With weights mu >= 0 of sum 1, whatever the points and the weights are,
 
-        g*(theta)  <=  sum_j mu_j (g(w_j) - q_j.w_j)  +  sum_k max(0, sum_j mu_j q_jk + theta_k),
+        g*(theta)  <=  sum_j mu_j (g(w_j) - q_j.w_j)  +  sum_k max(0, sum_j mu_j q_jk + theta_k).
 
-    whatever the points and the weights are. One tangent is enough where g is smooth and w is its maximiser, or where
-    theta is minus the gradient at w. Where g has a kink several are needed, which rewards made of others know. A linear
-    program finds the best weights and the point of the next tangents (Kelley's cutting planes), until the bound is as
-    close to the largest g(w_j) + theta.w_j as rounding allows, or it comes closer too slowly. The weights of the
-    program are not trusted: the right side is computed from them as it stands.
+    A linear program finds the best weights and the point of the next tangents (Kelley's cutting planes), until the
+    bound is as close to the largest g(w_j) + theta.w_j as rounding allows, or it comes closer too slowly. The weights
+    of the program are not trusted: the right side is computed from them as it stands.
 """
 
 from __future__ import annotations

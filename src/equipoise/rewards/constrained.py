@@ -1,19 +1,18 @@
-r"""Maximise g(w) subject to h_j(w) >= level_j, for an agent and for `solve`.
+"""Maximise g(w) subject to h_j(w) >= level_j with concave h_j, for an agent and for `solve`.
 
-A `Constraint` is h(w) >= level with a concave h, so the w that meet it form a convex set. Any reward serves as h:
-`Linear` for a service level or a cost, `BottomSum` for a floor on every outcome, `TargetDistance` for several targets,
-`Entropy` for diversity, and `reward.of(matrix)` for sums, differences and shares.
+Any reward serves as h: `Linear` for a service level or a cost, `BottomSum` for a floor on every outcome,
+`TargetDistance` for several targets, `Entropy` for diversity, and `reward.of(matrix)` for sums and shares.
 
 An agent maximises a concave function and knows no constraints. It is given the penalised reward
 
     g(w) - sum_j price_j phi(level_j - h_j(w)),
 
 phi(s) = max(0, s), or that function smoothed over a width mu (`Shortfall`), which makes the whole smooth if g and all
-h_j are, so that the Frank-Wolfe oracle applies. `solve` solves the constrained program itself and ignores the prices.
+h_j are. `solve` solves the constrained program itself and ignores the prices; `MixtureUCRL2` raises its own.
 
 Which price is high enough. Let opt be the constrained optimum and lambda_j >= 0 its multipliers, so that every long-run
-average w has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If the agent reached
-w, and opt less the penalised reward of w is rho, then
+average w has g(w) <= opt + sum_j lambda_j s_j, s_j = max(0, level_j - h_j(w)) (`solve` proves it). If opt less the
+penalised reward of w is rho, then
 
     opt - g(w) <= rho      and      sum_j price_j phi(s_j) - lambda_j s_j <= rho.
 
@@ -22,43 +21,45 @@ smoothing: the penalty is exact. With smoothing, constraint j is violated by at 
 
     price_j phi(s) - lambda_j s  <=  rho + sum over i != j of mu lambda_i^2 / (2 price_i)
 
-(each other term is at least minus the one written here): `violation_at_most`. For one constraint and rho = 0 that is
-2 mu lambda / price.
+(`violation_at_most`); for one constraint and rho = 0 that is 2 mu lambda / price.
 
 The average of a finite run may exceed long-run averages, by chance and by its initial state: then
 g(w) <= opt + sum_j lambda_j s_j + surplus. With probability 1 - delta the surplus is at most
 ``Benchmark.surplus_at_most(steps, delta)``, at all times together, and it is added to rho. For any w in the box,
 g(w) <= opt + L ||1_K||, so sum_j price_j phi(s_j) <= rho + L ||1_K|| whatever the multipliers are.
 
-`MixtureUCRL2` needs no price: it raises its own where its plans violate a constraint that can be met. For other agents
-the default price is ten times the largest difference of g over that of h_j, as bounded by their Lipschitz constants.
-That is above the multiplier if some policy has a tenth of the largest difference of h_j to spare.
+Prices. If some policy meets every constraint with `slack` to spare, then slack sum_j lambda_j <= L ||1_K||:
+`exact_price`. With a model, twice the largest multiplier of `solve` is a good price. The default is ten times the
+largest difference of g over that of h_j, as bounded by their Lipschitz constants: above the multiplier if some policy
+has a tenth of the largest difference of h_j to spare. A higher price makes L and beta larger, and so learning slower.
 
-A price above the multipliers, without the model: if some policy meets every constraint with `slack` to spare, then
-slack sum_j lambda_j <= opt - g(that policy) <= L ||1_K||: `exact_price`. With a model, twice the largest multiplier of
-`solve` is a good price. A price that is higher than necessary makes L and beta larger, and so learning slower; the
-answer stays right.
-
-The certificate of an agent (`Certificate`) bounds the optimum of the penalised reward, which is at least opt: the
-regret in g is at most what it states, and the violations at most `violation_at_most` of that and of the surplus.
+The certificate of an agent bounds the optimum of the penalised reward, which is at least opt: the regret in g is at
+most what it states, and the violations at most `violation_at_most` of that and of the surplus.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._checks import check_int, suggest
-from equipoise._spec import Component
+from equipoise._spec import Component, plain
 from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.models.model import Model
 from equipoise.models.space import Space
-from equipoise.rewards.base import Reward, RewardKernels, checked_number, read_only
+from equipoise.rewards.base import (
+    Reward,
+    RewardKernels,
+    checked_number,
+    checked_positive,
+    checked_unit_number,
+    read_only,
+)
 from equipoise.rewards.combinations import Sum
 from equipoise.rewards.composed import fixed_reward
 from equipoise.rewards.norms import ones
@@ -81,11 +82,6 @@ class Constraint(Component):
         The level: h(w) >= at_least.
     name : str, optional
         Its name in multipliers, violations and reports; by default its number among the constraints.
-
-    Raises
-    ------
-    RewardError
-        Naming the invalid argument.
 
     Examples
     --------
@@ -136,16 +132,6 @@ def at_least(
     Constraint
         For `Constrained`.
 
-    Raises
-    ------
-    RewardError
-        If there is no such outcome, or the level is not in [0, 1].
-
-    See Also
-    --------
-    equipoise.rewards.at_most : From above.
-    equipoise.rewards.Constraint : On any concave function of the averages.
-
     Examples
     --------
     >>> from equipoise.models import inventory
@@ -177,16 +163,6 @@ def at_most(
     Constraint
         For `Constrained`.
 
-    Raises
-    ------
-    RewardError
-        If there is no such outcome, or the level is not in [0, 1].
-
-    See Also
-    --------
-    equipoise.rewards.at_least : From below.
-    equipoise.rewards.Constraint : On any concave function of the averages.
-
     Examples
     --------
     >>> constraint = at_most(1, 0.25, ["work", "waste"])
@@ -205,7 +181,7 @@ def _bounded(
     elif isinstance(outcomes, Sequence) and not isinstance(outcomes, str) and outcomes:
         names = [str(one) for one in outcomes]
     else:
-        raise RewardError(f"outcomes: got {outcomes!r}; a world, its space, or the labels of all outcomes are needed")
+        raise RewardError(f"outcomes: got {outcomes!r}; a model, its space, or the labels of all outcomes are needed")
     if isinstance(outcome, str):
         if outcome not in names:
             listed = ", ".join(repr(one) for one in names)
@@ -213,9 +189,7 @@ def _bounded(
         index = names.index(outcome)
     else:
         index = check_int(outcome, "outcome", 0, len(names) - 1, error=RewardError)
-    number = checked_number(level, "level")
-    if not 0.0 <= number <= 1.0:
-        raise RewardError(f"level: got {number:g}; averages of outcomes lie in [0, 1]")
+    number = checked_unit_number(level, "level")
     weights = np.zeros(len(names))
     weights[index] = sign
     words = f"{names[index]} {'at least' if sign > 0 else 'at most'} {number:g}"
@@ -238,25 +212,13 @@ class Constrained(Reward):
         All of the same outcomes; their names must differ.
     price : float or array_like
         The penalty per unit of violation, in units of g: one number for all constraints, or one for each. It is exact
-        above the multipliers of the constrained problem; see `exact_price`. `solve` and `MixtureUCRL2` do not use it.
-        By default ten times L ||1_K|| of the reward, over that of each constraint's function.
+        above the multipliers; see `exact_price`. By default ten times L ||1_K|| of the reward, over that of each
+        constraint's function. `solve` and `MixtureUCRL2` do not use it.
     smoothing : float, optional
         mu: violations below it cost less, by their square; up to `violation_at_most` remains at the optimum. 0 is the
-        plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth, so that the Frank-Wolfe
-        oracle applies; else 0.
+        plain penalty, which is not smooth. By default 0.01 if that makes the whole smooth; else 0.
     norm : float, optional
         As for `Sum`.
-
-    Raises
-    ------
-    RewardError
-        Naming the invalid argument.
-
-    See Also
-    --------
-    equipoise.rewards.at_least : A limit from below on one outcome.
-    equipoise.rewards.at_most : A limit from above on one outcome.
-    equipoise.rewards.exact_price : A price that makes the penalty exact.
 
     Examples
     --------
@@ -285,15 +247,17 @@ class Constrained(Reward):
         self.reward = fixed_reward(reward, "reward")
         self.constraints = _checked_constraints(constraints, reward.n_outcomes)
         self.names = constraint_names(self.constraints)
-        self._derived = price is None
-        self.price = read_only(
-            _derived_price(self.reward, self.constraints)
-            if price is None
-            else _checked_price(price, len(self.constraints))
-        )
+        functions = [one.function for one in self.constraints]
+        if price is None:
+            most, *each = [one.lipschitz * ones(one.n_outcomes, one.norm) or 1.0 for one in (reward, *functions)]
+            prices = _DEAR * most / np.array(each)
+        else:
+            given: Any = price if isinstance(price, Sequence) or np.ndim(price) else [price] * len(functions)
+            prices = checked_positive(given, "price", len(functions), "constraint")
+        self.price = read_only(prices)
+        self._given_price = None if price is None else self.price
         if smoothing is None:
-            parts = [reward, *(one.function for one in self.constraints)]
-            smoothing = _SMOOTHING if all(part.smoothness is not None for part in parts) else 0.0
+            smoothing = _SMOOTHING if all(part.smoothness is not None for part in (reward, *functions)) else 0.0
         shortfalls = [Shortfall(one.function, one.at_least, smoothing) for one in self.constraints]
         self.smoothing = shortfalls[0].smoothing
         self._penalised = Sum([reward, *shortfalls], [1.0, *self.price], norm)
@@ -307,8 +271,7 @@ class Constrained(Reward):
 
     def arguments(self) -> dict[str, Any]:
         """The constructor's arguments; `price` is None if none was given."""
-        given = super().arguments()
-        return given | {"price": None} if self._derived else given
+        return super().arguments() | {"price": plain(self._given_price)}
 
     @property
     def objective(self) -> Reward:
@@ -342,7 +305,7 @@ class Constrained(Reward):
         return np.array([one.violation(point) for one in self.constraints])
 
     def is_exact(self, multipliers: Mapping[str, float]) -> bool:
-        """Whether every price is above its multiplier, so that the optimum of the penalised reward is feasible.
+        """Whether every price is above its multiplier: the optimum of the penalised reward is then feasible.
 
         With smoothing it is feasible up to `violation_at_most`.
 
@@ -365,7 +328,8 @@ class Constrained(Reward):
     ) -> dict[str, float]:
         """A bound on each violation, at the optimum of the penalised reward or within a regret of it.
 
-        For averages that are known, `violations` is exact.
+        It is by the names of the constraints, and infinity where no regret is given and the price is not above the
+        multiplier. For averages that are known, `violations` is exact.
 
         Parameters
         ----------
@@ -378,12 +342,6 @@ class Constrained(Reward):
             By how much the average may exceed long-run averages, in units of the reward: 0 for a long-run average, else
             ``best.surplus_at_most(steps, delta)`` with `best` the benchmark of the multipliers. None: nothing is known,
             and the bound is that of the largest reward in [0,1]^K.
-
-        Returns
-        -------
-        dict
-            By the names of the constraints; infinity where no regret is given and the price is not above the
-            multiplier.
 
         Examples
         --------
@@ -445,8 +403,7 @@ class Constrained(Reward):
 
     def within(self, low: ArrayLike, high: ArrayLike) -> Constrained:
         """The same with the reward and the constraints within the box; see `Reward.within`."""
-        inside = [Constraint(one.function.within(low, high), one.at_least, one.name) for one in self.constraints]
-        return Constrained(self.reward.within(low, high), inside, self._given_price, self.smoothing, self.norm)
+        return self._mapped(lambda function: function.within(low, high))
 
     def of(self, matrix: ArrayLike, offset: ArrayLike | None = None) -> Constrained:
         """The same with the reward and the constraints of an affine image of the outcomes; see `Reward.of`.
@@ -459,8 +416,12 @@ class Constrained(Reward):
         >>> swapped.names, swapped.violations([0.0, 1.0]).tolist()
         (('rest at least 0.25',), [0.25])
         """
-        images = [Constraint(one.function.of(matrix, offset), one.at_least, one.name) for one in self.constraints]
-        return Constrained(self.reward.of(matrix, offset), images, self._given_price, self.smoothing, self.norm)
+        return self._mapped(lambda function: function.of(matrix, offset))
+
+    def _mapped(self, change: Callable[[Reward], Reward]) -> Constrained:
+        """The same of other functions."""
+        changed = [Constraint(change(one.function), one.at_least, one.name) for one in self.constraints]
+        return Constrained(change(self.reward), changed, self._given_price, self.smoothing, self.norm)
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """The penalised reward; `solve` takes the constraints as they are."""
@@ -469,10 +430,6 @@ class Constrained(Reward):
     def failure(self) -> RewardError | None:
         """What went wrong inside a part."""
         return self._penalised.failure()
-
-    @property
-    def _given_price(self) -> Vector | None:
-        return None if self._derived else self.price
 
     def _multipliers(self, multipliers: Mapping[str, float]) -> Vector:
         missing = [name for name in self.names if name not in multipliers]
@@ -485,9 +442,8 @@ def exact_price(reward: Reward, slack: float) -> float:
     """A price that makes the penalty for constraints exact: L ||1_K|| / slack, an upper bound on every multiplier.
 
     Suppose that some policy meets every constraint with `slack` to spare. Its reward is at most L ||1_K|| below the
-    best, and the multipliers sum to at most that difference over the slack. Rewards differ that much in opposite
-    corners of [0,1]^K alone, so the bound is often large: if you have a model, even a rough one, use the multipliers of
-    `solve` instead.
+    best, and the multipliers sum to at most that difference over the slack. The bound is often large: if you have a
+    model, even a rough one, use the multipliers of `solve` instead.
 
     Parameters
     ----------
@@ -532,25 +488,3 @@ def _checked_constraints(constraints: object, n_outcomes: int) -> tuple[Constrai
         last = len(names) - 1 - names[::-1].index(twice[0])
         raise RewardError(f"constraints[{last}]: a second one called {twice[0]!r}; names must differ")
     return tuple(constraints)
-
-
-def _derived_price(reward: Reward, constraints: Sequence[Constraint]) -> Vector:
-    """Ten times the largest difference of the reward, in units of that of each function."""
-    most, *each = [
-        function.lipschitz * ones(function.n_outcomes, function.norm) or 1.0
-        for function in (reward, *(one.function for one in constraints))
-    ]
-    return _DEAR * most / np.array(each)
-
-
-def _checked_price(price: ArrayLike, size: int) -> Vector:
-    try:
-        given = np.array(price, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise RewardError(f"price: got {price!r}; a number, or one for each constraint, is needed") from None
-    if given.shape not in ((), (size,)):
-        raise RewardError(f"price: got shape {given.shape}; a number, or one for each of {size} constraints, is needed")
-    prices = np.array(np.broadcast_to(given, (size,)))
-    if not np.all((prices > 0.0) & np.isfinite(prices)):
-        raise RewardError(f"price: got {given.tolist()!r}; positive numbers are needed")
-    return prices

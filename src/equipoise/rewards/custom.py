@@ -1,20 +1,16 @@
 """A concave g from plain functions of an array, checked and compiled.
 
-`value(w)` returns a number and `gradient(w)` a supergradient, an array of K numbers; either may take the
-parameters as a second argument, ``value(w, params)``. They are compiled by numba, so they may use numpy and
-loops, but no Python objects. Functions that numba cannot compile run with ``compiled=False``, in plain Python.
+`value(w)` returns a number and `gradient(w)` a supergradient, an array of K numbers; either may take the parameters as
+a second argument, ``value(w, params)``. numba compiles them, so they may use numpy and loops, but no Python objects.
+Functions that numba cannot compile run with ``compiled=False``, in plain Python.
 
-The declarations are checked on random points of [0,1]^K, faces, vertices and close neighbours among them; see `audit`.
-A check on samples cannot prove concavity, but it finds the usual mistakes: a sign, a factor, a constant for another
-norm.
+The declarations are checked on random points of [0,1]^K, see `audit`. That proves nothing, but finds the usual
+mistakes: a sign, a factor, a constant for another norm.
 
-`conjugate_argmax(theta)` may be left out. Then it is found by iteration, see `conjugate`: for smooth g up to a gap of
-1e-10 max(1, L), with at most 20,000 iterations; for g that is not smooth by the ellipsoid method, up to 1e-10
-in value, with at most 80 K (K + 1) + 200 iterations and at about 1 ms per call for ten outcomes. At the limit
-the best point found is the answer. `FrankWolfe` never calls it, the descent oracles do at every step: give
-a closed form if there is one.
-
-`expression(w)` takes and gives a cvxpy expression; only the offline program needs it.
+Without `conjugate_argmax(theta)` the maximiser is found by iteration, see `conjugate`: for smooth g up to a gap of
+1e-10 max(1, L), with at most 20,000 iterations; else by the ellipsoid method, up to 1e-10 in value, with at most
+80 K (K + 1) + 200 iterations and at about 1 ms per call for ten outcomes. `FrankWolfe` never calls it, the descent
+oracles do at every step: give a closed form if there is one.
 
 Where a function raises, or is not finite, inside a loop, theta becomes NaN and the loop ends; `failure` then tells
 which function it was, at which point, and what it raised.
@@ -27,7 +23,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,28 +34,28 @@ from equipoise._runtime.user_functions import CannotCompileError, UserFunction
 from equipoise._types import Vector
 from equipoise.errors import RewardError
 from equipoise.rewards import audit
-from equipoise.rewards.base import RewardKernels, Vertices, checked_count, checked_number, checked_vector
+from equipoise.rewards.base import RewardKernels, Vertices, checked_count, checked_number, checked_vector, require
 from equipoise.rewards.composed import ITERATION, Packed, iterated_argmax, iteration
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
     import cvxpy
 
-_NAMES: Final = ("value", "gradient", "conjugate_argmax")
-
 
 @final
 class Custom(Packed):
     """A concave reward made of your functions.
+
+    `copy.copy` and `copy.deepcopy` share the compiled code. `pickle` keeps the functions, which must then be defined at
+    the top level of a module, and compiles them again where they are loaded.
 
     Parameters
     ----------
     n_outcomes : int
         K.
     value, gradient : callable
-        ``value(w)`` or ``value(w, params)`` gives a number, ``gradient`` alike a supergradient of K
-        numbers. Plain Python functions or numba's; they are compiled here. The second argument is given to
-        functions that have one without a default.
+        ``value(w)`` or ``value(w, params)`` gives a number, ``gradient`` alike a supergradient of K numbers. Plain
+        Python functions or numba's. The second argument is given to functions that have one without a default.
     norm : float
         1, 2 or infinity: the norm of the two constants.
     lipschitz : float
@@ -67,8 +63,7 @@ class Custom(Packed):
     smoothness : float, optional
         beta; None if g is not smooth.
     conjugate_argmax : callable, optional
-        ``conjugate_argmax(theta)`` maximises g(w) + theta.w over the box; without it the maximiser is
-        found by iteration.
+        ``conjugate_argmax(theta)`` maximises g(w) + theta.w over the box; by default found by iteration.
     expression : callable, optional
         g as a function from a cvxpy expression to a concave one, for `solve`.
     params : array_like, optional
@@ -80,18 +75,8 @@ class Custom(Packed):
     vertices : Vertices or (base, coordinate, scale), optional
         A simplex that holds every supergradient, see `equipoise.rewards.base.Vertices`: for the entropic mirror maps.
     compiled : bool
-        False: the functions run in plain Python and may do anything. Each call then costs about 4
-        microseconds more (for three outcomes), and a simulation some 15 (`FrankWolfe`) to 20 times as long
-        (`TunedGradientDescent`, smooth g, maximiser iterated).
-
-    See Also
-    --------
-    equipoise.rewards.Expression : From a formula, with constants that are derived.
-
-    Notes
-    -----
-    `copy.copy` and `copy.deepcopy` share the compiled code. `pickle` keeps the functions, which must then be defined
-    at the top level of a module, and compiles them again where they are loaded.
+        False: the functions run in plain Python and may do anything. Each call then costs about 4 microseconds more,
+        and a simulation some 15 to 20 times as long.
 
     Examples
     --------
@@ -138,13 +123,14 @@ class Custom(Packed):
             raise RewardError(f"compiled: got {compiled!r}; True or False is needed")
         self.compiled = compiled
         self.exact_conjugate = conjugate_argmax is not None
-        self._sources = (value, gradient, conjugate_argmax)
+        self._sources = {"value": value, "gradient": gradient}
+        if conjugate_argmax is not None:
+            self._sources["conjugate_argmax"] = conjugate_argmax
         self._expression = expression
         self._functions: tuple[UserFunction, ...] = ()
         self._kernels: RewardKernels | None = None
-        for name, function, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
-            if name != "conjugate_argmax" or function is not None:
-                _check_shape(function, name, self.n_outcomes, self._numbers, shape)
+        for name, function in self._sources.items():
+            _check_shape(function, name, self.n_outcomes, self._numbers)
         self._build()
         if self.samples:
             self._check()
@@ -159,7 +145,7 @@ class Custom(Packed):
 
     def failure(self) -> RewardError | None:
         """What a function raised inside a loop, or where it was not finite; None if it did neither."""
-        for name, function in zip(_NAMES, self._functions, strict=False):
+        for name, function in zip(self._sources, self._functions, strict=False):
             failure = function.failure()
             if failure is not None:
                 return _function_error(name, *failure)
@@ -196,7 +182,7 @@ class Custom(Packed):
         return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
-        for name, function in zip((*_NAMES, "expression"), (*self._sources, self._expression), strict=True):
+        for name, function in {**self._sources, "expression": self._expression}.items():
             _check_pickling(name, function)
         return self.__dict__ | {"_functions": (), "_kernels": None, "_params": None}
 
@@ -211,28 +197,23 @@ class Custom(Packed):
                 raise failure
         return out
 
-    def _shapes(self) -> tuple[tuple[int, ...], ...]:
-        return (), (self.n_outcomes,), (self.n_outcomes,)
-
     def _build(self) -> None:
         """Make the entries; compile the functions, if they are to be."""
         functions, K = [], self.n_outcomes
-        for name, source, shape in zip(_NAMES, self._sources, self._shapes(), strict=True):
-            if source is None:
-                continue
+        for name, source in self._sources.items():
+            scalar = name == "value"
             try:
                 functions.append(
-                    UserFunction(source, K, self._numbers, scalar=not shape, compiled=self.compiled, start=ITERATION)
+                    UserFunction(source, K, self._numbers, scalar=scalar, compiled=self.compiled, start=ITERATION)
                 )
             except CannotCompileError as error:
                 raise RewardError(
                     f"{name}: numba cannot compile it, {error}; rewrite it, or pass compiled=False, "
                     "which runs it in plain Python"
                 ) from error
-        value, gradient = functions[0].entry, functions[1].entry
-        argmax = functions[2].entry if len(functions) > 2 else iterated_argmax
+        value, gradient, *argmax = (function.entry for function in functions)
         self._functions = tuple(functions)
-        self._kernels = RewardKernels(value, gradient, argmax)
+        self._kernels = RewardKernels(value, gradient, argmax[0] if argmax else iterated_argmax)
 
     def _pack(self) -> Vector:
         return np.concatenate([iteration(self, few=0), self._numbers])
@@ -265,14 +246,13 @@ def _function_error(name: str, point: Vector, exception: Exception | None) -> Re
     return error
 
 
-def _check_shape(
-    function: Callable[..., Any] | None, name: str, size: int, params: Vector, shape: tuple[int, ...]
-) -> None:
+def _check_shape(function: Callable[..., Any], name: str, size: int, params: Vector) -> None:
     """Run the Python function at the centre of the box, for faults that the compiled one cannot report."""
     if not callable(function):
         raise RewardError(f"{name}: got {function!r}; a function is needed")
-    middle = np.full(size, 0.5)
-    plain = UserFunction(function, size, params, scalar=not shape, compiled=False)
+    middle, scalar = np.full(size, 0.5), name == "value"
+    shape = () if scalar else (size,)
+    plain = UserFunction(function, size, params, scalar=scalar, compiled=False)
     try:
         answer = np.asarray(plain(middle))
     except Exception as error:
@@ -280,9 +260,8 @@ def _check_shape(
     if answer.shape != shape:
         raise RewardError(f"{name}: it gives an array of shape {answer.shape}; {shape or 'a number'} is needed")
     if not np.issubdtype(answer.dtype, np.number) or np.issubdtype(answer.dtype, np.complexfloating):
-        raise RewardError(
-            f"{name}: it gives {answer.tolist()!r}; {'real numbers are' if shape else 'a number is'} needed"
-        )
+        needed = "a number is" if scalar else "real numbers are"
+        raise RewardError(f"{name}: it gives {answer.tolist()!r}; {needed} needed")
 
 
 def _checked_vertices(vertices: Any, size: int) -> Vertices:
@@ -292,12 +271,9 @@ def _checked_vertices(vertices: Any, size: int) -> Vertices:
     except (TypeError, ValueError):
         raise RewardError(f"vertices: got {vertices!r}; base, coordinate and scale are needed") from None
     base, scale = checked_vector(base, "vertices.base", size), checked_vector(scale, "vertices.scale")
-    where = checked_vector(coordinate, "vertices.coordinate", scale.size)
-    wrong = np.flatnonzero((where != np.round(where)) | (where < 0) | (where >= size))
-    if wrong.size:
-        raise RewardError(
-            f"vertices.coordinate[{wrong[0]}]: got {where[wrong[0]]:g}; a whole number from 0 to {size - 1} is needed"
-        )
+    where = checked_vector(coordinate, "vertices.coordinate", scale.size, each="scale")
+    valid = (where == np.round(where)) & (where >= 0) & (where < size)
+    require(valid, where, "vertices.coordinate", f"a whole number from 0 to {size - 1} is needed")
     return Vertices(base, where.astype(np.int64), scale)
 
 

@@ -1,40 +1,32 @@
 """1 minus a distance: to a target set (`TargetDistance`), or to given proportions (`Balance`).
 
-`TargetDistance`, g(w) = 1 - min over z in Z of ||w - z|| (section "Multi-objective optimization" of the paper, target
-set objectives: Z is any convex set, the norm any fixed one). Here the norm is ||x|| = |d x|_p with
-1 <= p <= infinity and positive weights d, and Z is one of
-
-* {z >= kpi}, for given KPIs, or a box: closed forms, below;
-* any other `TargetSet`: see `target_sets`.
-
-L = 1 with respect to that norm, exact unless the set is the whole box. An agent measures theta in the dual of one of
-three norms; in norm s, which may differ from p, L is the largest |d x|_p for |x|_s = 1: max d if s <= p, else |d|_r
-with 1/r = 1/p - 1/s. Not smooth.
+`TargetDistance`, g(w) = 1 - min over z in Z of ||w - z|| (section "Multi-objective optimization", target set
+objectives). The norm is ||x|| = |d x|_p with 1 <= p <= infinity and positive weights d. Z is {z >= kpi} or a box, with
+the closed forms below, or any other convex `TargetSet`, see `target_sets`. Not smooth. L = 1 with respect to that norm;
+in the norm s of theta's dual it is the largest |d x|_p for |x|_s = 1: max d if s <= p, else |d|_r, 1/r = 1/p - 1/s.
 
 A box, low <= z <= high (high = infinity for KPIs). With r_k = d_k times the distance of w_k from the box, a
 supergradient is d times the derivative of |r|_p, upwards below the box and downwards above it, and 0 where r = 0:
 
     norm 1: 1 where r_k > 0;   p: (r_k / |r|_p)^(p-1);   norm infinity: 1 at the first of the largest r_k.
 
-Conjugate of a box, for any theta, in the dual ball or not. Where theta_k > 0, w_k = min(1, high_k) + y_k / d_k,
-elsewhere w_k = low_k - y_k / d_k, with y_k from 0 to what leads to the edge of [0,1], cap_k. With a_k = |theta_k| /
-d_k, y maximises a.y - |y|_p:
+Conjugate of a box, for any theta. w_k = min(1, high_k) + y_k / d_k where theta_k > 0, else low_k - y_k / d_k, with y_k
+from 0 to what leads to the edge of [0,1], cap_k. With a_k = |theta_k| / d_k, y maximises a.y - |y|_p:
 
-* norm 1: coordinatewise, y_k = cap_k where a_k > 1, else 0.
-* 1 < p: y_k = min(cap_k, a_k^(1/(p-1)) r) with r = |y|_p. With R = r^p this is the positive root of the concave,
-  piecewise linear sum_k min(cap_k^p, a_k^q R) - R, which exists when |a|_q > 1 over the k with cap_k > 0; otherwise
-  y = 0. Newton's method from the right, R = |cap|_p^p, decreases to it and ends after finitely many steps.
-* norm infinity: y_k = min(cap_k, m), where sum_k a_k min(cap_k, m) - m is concave in m: m is the largest cap_k with
-  sum of a_j over cap_j >= cap_k above 1, or 0 when there is none.
+* norm 1: y_k = cap_k where a_k > 1, else 0.
+* 1 < p: y_k = min(cap_k, a_k^(1/(p-1)) r) with r = |y|_p. R = r^p is the positive root of the concave, piecewise linear
+  sum_k min(cap_k^p, a_k^q R) - R, which exists when |a|_q > 1 over the k with cap_k > 0; otherwise y = 0. Newton's
+  method from the right, R = |cap|_p^p, decreases to it and ends after finitely many steps.
+* norm infinity: y_k = min(cap_k, m), m the largest cap_k with sum of a_j over cap_j >= cap_k above 1, or 0 when there
+  is none.
 
 At the edge of the dual ball, where many y are optimal, y is the smallest of these: w lies in Z. A projected theta
 lies on that edge up to rounding, so the edge is 1e-12 wide: the trajectory must not hang on a last bit.
 
-`Balance`, g(w) = 1 - ||w - c||_1 / 2. The paper's star and its lower bounds use it with c = (1/K, ..., 1/K): on
-distributions, ||w - c||_1 / 2 is the total variation distance. A supergradient has entries -sign(w_k - c_k) / 2, with 0
-at w_k = c_k. The constant is declared for the Euclidean norm, so that `TunedGradientDescent` fits: L = sqrt(K) / 2,
-exact, attained wherever no w_k equals c_k. (With norm 1 it would be 1/2.) Not smooth. The conjugate is attained at 1
-where theta_k > 1/2, at 0 where theta_k < -1/2, at c_k between.
+`Balance`, g(w) = 1 - ||w - c||_1 / 2; on distributions, 1 minus the total variation distance. The paper's star and its
+lower bounds use it with c = (1/K, ..., 1/K). A supergradient has entries -sign(w_k - c_k) / 2, with 0 at w_k = c_k.
+With the Euclidean norm, so that `TunedGradientDescent` fits, L = sqrt(K) / 2, exact. Not smooth. The conjugate is
+attained at 1 where theta_k > 1/2, at 0 where theta_k < -1/2, at c_k between.
 """
 
 from __future__ import annotations
@@ -49,7 +41,7 @@ from equipoise._checks import check_float
 from equipoise._runtime.compiler import entry
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_unit_vector, checked_vector, read_only
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_positive, checked_unit_vector, read_only
 from equipoise.rewards.composed import Packed
 from equipoise.rewards.norms import NORMS, check_norm
 from equipoise.rewards.target_sets import EDGE, NEAREST, TargetBox, TargetSet, check_set, conjugate_above, pack_nearest
@@ -233,6 +225,8 @@ _OF_A_BOX: Final = {
 class TargetDistance(Packed):
     """1 minus the distance to a target set: to the outcome vectors that meet every KPI, or to any convex set.
 
+    `TargetSquared` is smooth, and learnt at a better rate.
+
     Parameters
     ----------
     kpi : array_like or TargetSet
@@ -243,13 +237,7 @@ class TargetDistance(Packed):
     weights : array_like, optional
         The weight of each outcome in the distance; K numbers > 0, by default 1.
     p : float, optional
-        The norm of the distance, if it is not `norm`: 1, 2, infinity, or a number from 1.01 to 100. `lipschitz` refers
-        to `norm` in any case.
-
-    See Also
-    --------
-    equipoise.rewards.TargetSquared : Smooth, and so learnt at a better rate.
-    equipoise.rewards.target_sets.TargetSet : The sets.
+        The norm of the distance, if it is not `norm`: 1, 2, infinity, or a number from 1.01 to 100.
 
     Examples
     --------
@@ -282,8 +270,13 @@ class TargetDistance(Packed):
             self._box = (low, np.full(low.size, math.inf))
         self.norm = check_norm(norm)
         self.p = None if p is None else _checked_p(p)
-        self.weights = None if weights is None else read_only(_checked_weights(weights, self.n_outcomes))
-        self.lipschitz = self._steepest()
+        self._power = self.norm if self.p is None else self.p
+        self._scale = checked_positive(weights, "weights", self.n_outcomes)
+        self.weights = None if weights is None else read_only(self._scale)
+        if self.norm <= self._power:
+            self.lipschitz = float(self._scale.max())
+        else:
+            self.lipschitz = float(np.linalg.norm(self._scale, 1.0 / (1.0 / self._power - 1.0 / self.norm)))
         self.piecewise_linear = self._box is not None and self._power in (1.0, math.inf)
         self.separable = self._box is not None and self._power == 1.0
         self.exact_conjugate = self._box is not None or (weights is None and self._power == self.norm)
@@ -299,12 +292,9 @@ class TargetDistance(Packed):
 
     def conjugate_bound(self, theta: ArrayLike, *near: ArrayLike) -> float:  # noqa: ARG002
         """An upper bound on g*(theta); in the dual ball, and everywhere for a box, g*(theta) itself."""
-        if self._box is not None:
+        if not isinstance(self.kpi, TargetSet) or self._box is not None:
             return self.conjugate(theta)
-        assert isinstance(self.kpi, TargetSet)
-        return conjugate_above(
-            self, self.kpi, self._power, self._scale, checked_vector(theta, "theta", self.n_outcomes)
-        )
+        return conjugate_above(self, self.kpi, self._power, self._scale, self._vector(theta, "theta"))
 
     def lipschitz_on(self, low: Vector, high: Vector) -> float | None:  # noqa: ARG002
         """A distance changes by no more than its argument, everywhere; None if found by iteration, on [0,1]^K."""
@@ -325,26 +315,10 @@ class TargetDistance(Packed):
         return 1.0 - cvxpy.norm(lacking, p)
 
     def _pack(self) -> Vector:
-        if self._box is not None:
+        if not isinstance(self.kpi, TargetSet) or self._box is not None:
+            assert self._box is not None
             return np.concatenate([*self._box, self._scale, [self._power]])
-        assert isinstance(self.kpi, TargetSet)
         return pack_nearest(self.kpi, self._power, self._scale)
-
-    @property
-    def _power(self) -> float:
-        """The p of the distance."""
-        return self.norm if self.p is None else self.p
-
-    @property
-    def _scale(self) -> Vector:
-        """What a unit of each outcome counts."""
-        return np.ones(self.n_outcomes) if self.weights is None else self.weights
-
-    def _steepest(self) -> float:
-        """L in the norm that it is declared in."""
-        if self.norm <= self._power:
-            return float(self._scale.max())
-        return float(np.linalg.norm(self._scale, 1.0 / (1.0 / self._power - 1.0 / self.norm)))
 
 
 def _checked_p(given: float) -> float:
@@ -352,14 +326,6 @@ def _checked_p(given: float) -> float:
     if p not in NORMS and not _LEAST_P <= p <= _MOST_P:
         raise RewardError(f"p: got {given!r}; it must be 1, 2, math.inf, or from {_LEAST_P:g} to {_MOST_P:g}")
     return p
-
-
-def _checked_weights(weights: ArrayLike, size: int) -> Vector:
-    vector = checked_vector(weights, "weights", size)
-    wrong = np.flatnonzero(vector <= 0.0)
-    if wrong.size:
-        raise RewardError(f"weights[{wrong[0]}]: got {vector[wrong[0]]:g}; a number > 0 is needed")
-    return vector
 
 
 @entry
@@ -388,21 +354,16 @@ def _balance_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def] #
             out[k] = 0.0 if theta[k] < -0.5 else params[k]
 
 
-_BALANCE: Final = RewardKernels(_balance_value, _balance_gradient, _balance_argmax)
-
-
 @final
 class Balance(Reward):
     """1 minus half the l1 distance to a target; for distributions, 1 minus the total variation.
+
+    `Quadratic` is smooth, and learnt at a better rate.
 
     Parameters
     ----------
     target : array_like
         The proportions wanted, each in [0, 1]; they need not sum to 1.
-
-    See Also
-    --------
-    equipoise.rewards.Quadratic : Smooth, and so learnt at a better rate.
 
     Examples
     --------
@@ -415,17 +376,13 @@ class Balance(Reward):
     smoothness = None
     separable = True
     piecewise_linear = True
+    kernels = RewardKernels(_balance_value, _balance_gradient, _balance_argmax)
 
     def __init__(self, target: ArrayLike) -> None:
         self.params = checked_unit_vector(target, "target")
         self.n_outcomes = self.params.size
         self.lipschitz = 0.5 * math.sqrt(self.n_outcomes)
         self.target = read_only(self.params)
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _BALANCE
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """1 - norm1 / 2."""

@@ -1,35 +1,29 @@
 """The entropy of visits, and the divergence from a distribution of visits (section "Maximum entropy exploration").
 
-w is the distribution of visits (`Model.visits`). Both rewards use the 1-norm, whose dual is the largest entry; their
-constants are exact.
+w is the distribution of visits (`Model.visits`). Both rewards use the 1-norm; their constants are exact.
 
 `Entropy`, H_mu(w) = (1 / log S) sum_s w_s log(1 / (w_s + mu)). With u = w_s + mu:
 
     gradient    h(w_s) = (-log u - w_s / u) / log S,      second derivative   -(w_s + 2 mu) / (u^2 log S) < 0,
 
-so H_mu is concave on the whole box and h decreases from log(1/mu) / log S at 0 to -(log(1+mu) + 1/(1+mu)) / log S at 1:
-
-    L = max(log(1/mu), log(1+mu) + 1/(1+mu)) / log S,      beta = 2 / (mu log S), attained at w_s = 0.
+    L = max(log(1/mu), log(1+mu) + 1/(1+mu)) / log S,     beta = 2 / (mu log S), attained at w_s = 0.
 
 (The paper has log(1/mu) and 1/mu; the first fails for large mu, the second is half of what it must be.) The conjugate
 is attained at 0 or 1 where h(w) + theta_s keeps one sign, otherwise at the root of -log u - 1 + mu/u + c = 0,
 c = theta_s log S. In y = log u the left side is convex and decreasing, and positive at y = max(log mu, c - 1): Newton's
 method from there increases to the root and stops when rounding stops it.
 
-The anytime form (mu=None) has mu(t) = 1 / (S^(2/3) t^(1/3)), the paper's choice for a horizon t: its kernels compute mu
-from the time, `at(t)` is the reward in force at time t, and without a time (methods called from Python) it is the limit
-mu = 0, H(w) / log S with 0 log 0 = 0. That limit has no finite Lipschitz constant.
+The anytime form (mu=None) has mu(t) = 1 / (S^(2/3) t^(1/3)), the paper's choice for a horizon t. Its kernels compute mu
+from the time. Methods called from Python have no time and use the limit mu = 0, H(w) / log S, which has no finite
+Lipschitz constant; `at(t)` is the reward in force at time t.
 
-`RelativeEntropy`, 1 - D_mu(w, q) / log S: visit the states in the proportions of a distribution q.
+`RelativeEntropy`, 1 - D_mu(w, q) / log S, the plain KL divergence to q smoothed so that its gradients are bounded:
 
-    D_mu(w, q) = sum_s (w_s + mu) log((w_s + mu) / (q_s + mu)) - w_s + q_s
+    D_mu(w, q) = sum_s (w_s + mu) log((w_s + mu) / (q_s + mu)) - w_s + q_s.
 
-The paper names the KL divergence to a fixed distribution among the objectives that its results hold for (end of that
-section), without a formula. Plain KL(w || q) has unbounded gradients, and is infinite where q_s = 0. D_mu is the same
-divergence between w + mu and q + mu: on distributions it equals (1 + S mu) KL(w' || q'), where w' and q' are w and q
-mixed with the uniform distribution. It is 0 at w = q alone, so the smoothing does not move the optimum: g(q) = 1, and
-g < 1 elsewhere on the box. As mu goes to 0 it tends to 1 - KL(w || q) / log S on distributions, which for uniform q is
-H(w) / log S. The gradient -log((w_s + mu) / (q_s + mu)) / log S has the derivative -1 / ((w_s + mu) log S):
+On distributions it equals (1 + S mu) KL(w' || q'), where w' and q' are w and q mixed with the uniform distribution, so
+g(q) = 1 is the maximum for every mu. The paper names it (end of that section), without a formula. The gradient is
+-log((w_s + mu) / (q_s + mu)) / log S, and
 
     L = max over s of max(log((q_s + mu) / mu), log((1 + mu) / (q_s + mu))) / log S,   beta = 1 / (mu log S).
 
@@ -135,13 +129,8 @@ class Entropy(Reward):
     n_states : int
         S, at least 2; the outcome vector has one entry for each state.
     mu : float or None
-        Smoothing, above 0 and at most 1. None: the anytime form, mu(t) = 1 / (S^(2/3) t^(1/3)); then
-        `lipschitz` and `smoothness` are infinite, and ``at(t)`` has the ones in force at time t.
-
-    See Also
-    --------
-    equipoise.rewards.RelativeEntropy : Towards a given distribution.
-    equipoise.rewards.CrossEntropy : Towards a given distribution, too.
+        Smoothing, above 0 and at most 1. None: the anytime form, mu(t) = 1 / (S^(2/3) t^(1/3)); then `lipschitz` and
+        `smoothness` are infinite, and ``at(t)`` has the ones in force at time t.
 
     Examples
     --------
@@ -236,9 +225,6 @@ def _relative_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def] 
         out[k] = min(1.0, max(0.0, w))
 
 
-_RELATIVE_ENTROPY: Final = RewardKernels(_relative_value, _relative_gradient, _relative_argmax)
-
-
 @final
 class RelativeEntropy(Reward):
     """1 minus a smoothed KL divergence from w to a target distribution, divided by log S.
@@ -260,6 +246,7 @@ class RelativeEntropy(Reward):
     norm = 1.0
     smoothness: float
     separable = True
+    kernels = RewardKernels(_relative_value, _relative_gradient, _relative_argmax)
 
     def __init__(self, target: ArrayLike, mu: float) -> None:
         q = checked_distribution(target, "target")
@@ -273,11 +260,6 @@ class RelativeEntropy(Reward):
         self.lipschitz = steepest / scale
         self.smoothness = 1.0 / (self.mu * scale)
         self.target = read_only(self.params[2:])
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _RELATIVE_ENTROPY
 
     def smoothness_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
         """What beta is on a box: the largest 1 / (w + mu), scaled, at the lower corner."""

@@ -1,25 +1,26 @@
-r"""Goals for averages of outcomes, and for shares of one outcome in another.
+"""Goals for averages of outcomes, and for shares of one outcome in another.
 
-A share x / y of two averages is not a concave function of them. That it is at least z is a linear condition,
-x - z y >= 0, and so it has a direct form. With r the usual size of y,
+A share x / y of two averages is not a concave function of them, but that it is at least z is a linear condition,
+x - z y >= 0. With r the usual size of y,
 
     z + (x - z y) / r
 
-is at least z exactly if the share is, and is the share itself where y = r. A goal for a plain average needs no change.
-The reward is `TargetSquared` of these images: 1 - the mean of the squared shortfalls. Results are reported as shares.
+is at least z exactly if the share is, and is the share itself where y = r. The reward is `TargetSquared` of these
+images, 1 - the mean of the squared shortfalls. Results are reported as shares.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equipoise._checks import check_float, suggest
+from equipoise._checks import suggest
 from equipoise.errors import RewardError
-from equipoise.rewards.base import checked_vector
+from equipoise.rewards.base import checked_unit_number, checked_vector
 from equipoise.rewards.images import Affine
 from equipoise.rewards.separable import TargetSquared
 
@@ -40,18 +41,12 @@ class Goals:
     goals : mapping
         From the name of an outcome, or from (part, whole) for the share of one in another, to the least that is wanted.
     usual : mapping, optional
-        The approximate average of a whole, by its name; by default 1. It only sets the scale on which a missing share
-        is weighed.
+        The approximate average of a whole, by its name; by default 1. It only scales the shortfall of a share.
 
     Attributes
     ----------
     reward : Affine
         What an agent maximises: 1 - the mean of the squared shortfalls. It is 1 if all goals are met.
-
-    Raises
-    ------
-    RewardError
-        Naming the goal that is wrong.
 
     Examples
     --------
@@ -74,11 +69,14 @@ class Goals:
         if not isinstance(goals, Mapping) or not goals:
             raise RewardError(f"goals: got {goals!r}; a mapping from outcomes, or pairs of them, to goals is needed")
         self._parts = [self._places(key) for key in goals]
-        self._wanted = np.array([_unit_number(z, f"goals, {_label(key)}") for key, z in goals.items()])
+        self._names = [" / ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in goals]
+        self._wanted = np.array(
+            [checked_unit_number(z, f"goals, {name}") for name, z in zip(self._names, goals.values(), strict=True)]
+        )
         sizes = {}
         for name, size in (usual or {}).items():
-            sizes[self._place(name, "usual")] = _unit_number(size, f"usual, {name}")
-            if sizes[self._place(name, "usual")] == 0.0:
+            sizes[self._place(name, "usual")] = whole_size = checked_unit_number(size, f"usual, {name}")
+            if whole_size == 0.0:
                 raise RewardError(f"usual, {name}: got 0; a whole of that size has no shares")
         matrix, offset = np.zeros((len(goals), len(self.outcomes))), np.zeros(len(goals))
         for i, ((part, whole), z) in enumerate(zip(self._parts, self._wanted, strict=True)):
@@ -88,7 +86,6 @@ class Goals:
                 matrix[i, part] += 1.0 / sizes.get(whole, 1.0)
                 matrix[i, whole] -= z / sizes.get(whole, 1.0)
                 offset[i] = z
-        self._names = [_label(key) for key in goals]
         self.reward = Affine(TargetSquared(self._wanted), matrix, offset)
 
     def table(self, outcomes: ArrayLike) -> polars.DataFrame:
@@ -101,11 +98,9 @@ class Goals:
         """
         import polars
 
-        average = checked_vector(outcomes, "outcomes", len(self.outcomes))
-        reached = [
-            float(average[part]) if whole is None else _share(float(average[part]), float(average[whole]))
-            for part, whole in self._parts
-        ]
+        average = checked_vector(outcomes, "outcomes", len(self.outcomes)).tolist()
+        pairs = [(average[part], 1.0 if whole is None else average[whole]) for part, whole in self._parts]
+        reached = [part / whole if whole > 0.0 else math.nan for part, whole in pairs]
         return polars.DataFrame({"share": self._names, "goal": self._wanted, "reached": reached})
 
     def _places(self, key: Any) -> tuple[int, int | None]:
@@ -126,18 +121,3 @@ class Goals:
     def __repr__(self) -> str:
         wanted = zip(self._names, self._wanted.tolist(), strict=True)
         return f"Goals({', '.join(f'{name} >= {z:g}' for name, z in wanted)})"
-
-
-def _label(key: Any) -> str:
-    return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
-
-
-def _unit_number(x: Any, name: str) -> float:
-    number = check_float(x, name, error=RewardError)
-    if not 0.0 <= number <= 1.0:
-        raise RewardError(f"{name}: got {number}; it must lie in [0, 1]")
-    return number
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole > 0.0 else float("nan")

@@ -1,48 +1,28 @@
-r"""A reward of an affine image of the outcomes (`Affine`), and a reward on a box with its tangents beyond (`Within`).
+"""A reward of an affine image of the outcomes (`Affine`), and a reward on a box with its tangents beyond (`Within`).
 
-`Affine` is g(A w + b): a reward of sums, differences and shares of the outcomes.
+`Affine` is g(A w + b): a reward of sums, differences and shares of the outcomes. That the share x / y is at least z is
+x - z y >= 0, or (x - z y + z) / (1 + z) >= z / (1 + z), where the left side lies in [0, 1] for all outcomes. In other
+units, such as (x - z y) / rate, the image leaves [0, 1]. Some rewards have a formula that holds on any box, with
+another Lipschitz constant (`Reward.lipschitz_on`); for the others A must map all of [0,1]^K into [0,1]^M, up to
+rounding, and images are moved back into it.
 
-A ratio of two averages is not a concave function of them, but a target for it is a linear one. That the share of
-patients who are seen in time is at least z is in_time - z seen >= 0, and so
+With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, L_g on the box of all images and ||A|| the largest ||A u||
+for ||u|| = 1: upper bounds. The supergradient is A' q, q that of g at the image. The maximiser of the conjugate is
+found by iteration, since the image of the box is no box. But where the image *picks* outcomes, each row another one, as
+w_k or as 1 - w_k, it is that of g for the outcomes picked, and 1 or 0 by the sign of theta for the others.
 
-    (in_time - z seen + z) / (1 + z) >= z / (1 + z),
-
-where the left side lies in [0, 1] for all outcomes in [0,1]: an affine image of them, with the target z / (1 + z).
-
-In units of its own, (in_time - z seen) / rate, with the rate at which patients come, the image leaves [0, 1]. Some
-rewards have a formula that holds on any box, with another Lipschitz constant (`Reward.lipschitz_on`); for the others A
-must map all of [0,1]^K into [0,1]^M, up to rounding, and images are moved back into it.
-
-With the norm of g, L = L_g ||A|| and beta = beta_g ||A||^2, L_g on the box of all images. ||A|| is the largest of
-||A u|| for ||u|| = 1: the largest sum of a column for the 1-norm, of a row for the infinity norm, of absolute values
-both, and the largest singular value for the Euclidean one. They are upper bounds, and may be larger than necessary. The
-supergradient is A' q, q that of g at the image.
-
-The conjugate has no closed form in general, also where A can be inverted: the image of the box is no box. The
-maximiser is found by iteration, as for `Custom`, so `exact_conjugate` is False, and bounds are proven by tangents
-(`conjugate_bound`). But where the image *picks* outcomes, each row another one, as w_k or as 1 - w_k, it is that of g
-for the outcomes that are picked, and 1 or 0 by the sign of theta for the others.
-
-`Within` is g on a box, extended by its tangents. Some rewards are steep in corners of [0,1]^K that never occur: a
-logarithm at 0 makes L arbitrarily large, and the threshold Q = L then never ends an episode. For
-g(w) = sum_k g_k(w_k), with the corners low and high of the box,
+`Within` is g on a box, extended by its tangents. A logarithm that is steep where averages never come makes L large, and
+the threshold Q = L then never ends an episode. For g(w) = sum_k g_k(w_k), with the corners low and high of the box,
 
     h(w) = g(z) + sum_k s_k (w_k - z_k),      z = w moved into the box,
 
     s_k = g_k'(low_k) where w_k < low_k,      g_k'(high_k) where w_k > high_k.
 
 h is g on the box and its tangent beyond, coordinate by coordinate: concave, at least g everywhere, and as smooth as g
-is on the box, since a tangent has no curvature. No supergradient is longer than the one with the entries
-max(|g_k'(low_k)|, |g_k'(high_k)|), and the dual norm of that is L: the sharp constant of g on the box. The maximiser of
-the conjugate is exact as well: 0 where g_k'(low_k) + theta_k < 0, 1 where g_k'(high_k) + theta_k > 0, and that of g,
-moved into the box, elsewhere.
-
-Early averages may leave the box. h is then what is maximised, and beyond the box it is larger than g. This costs
-nothing in the long run if the averages stay in the box, and everything that is proven of h holds; but if they do not,
-reported values are those of h and not of g.
-
-Rewards that are made of others take the box into their parts (`Reward.within`), so that g may also be a sum, a minimum,
-a shortfall or a reward of an affine image.
+is on the box. L is the dual norm of max(|g_k'(low_k)|, |g_k'(high_k)|), the sharp constant of g on the box. The
+maximiser of the conjugate is exact as well: 0 where g_k'(low_k) + theta_k < 0, 1 where g_k'(high_k) + theta_k > 0, and
+that of g, moved into the box, elsewhere. If the averages leave the box, reported values are those of h, which is larger
+than g there. Rewards that are made of others take the box into their parts (`Reward.within`).
 """
 
 from __future__ import annotations
@@ -56,7 +36,7 @@ from numpy.typing import ArrayLike
 from equipoise._runtime.compiler import entry, inlined, stack_floats
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Reward, RewardKernels, checked_box, checked_vector, read_only
+from equipoise.rewards.base import Reward, RewardKernels, checked_box, checked_matrix, checked_vector, read_only
 from equipoise.rewards.composed import (
     ON_STACK,
     Composed,
@@ -150,11 +130,6 @@ class Affine(Composed):
         b, M numbers; by default zero. A w + b must lie in [0,1]^M for all w in [0,1]^K, unless g is defined elsewhere
         too: `TargetSquared`, `TargetDistance`, `Quadratic` and `Linear` are.
 
-    Raises
-    ------
-    RewardError
-        Naming the row that leaves [0, 1], or the argument.
-
     Examples
     --------
     The first two outcomes together, at most 0.5 on average; the third at least 0.75.
@@ -167,31 +142,37 @@ class Affine(Composed):
 
     def __init__(self, inner: Reward, matrix: ArrayLike, offset: ArrayLike | None = None) -> None:
         self.inner = fixed_reward(inner, "inner")
-        self.matrix = read_only(_checked_matrix(matrix, inner.n_outcomes))
+        self.matrix = read_only(checked_matrix(matrix, "matrix"))
         M, K = self.matrix.shape
-        self.offset = read_only(np.zeros(M) if offset is None else checked_vector(offset, "offset"))
-        if self.offset.size != M:
-            raise RewardError(f"offset: got {self.offset.size} entries; {M} are needed, one for each row of matrix")
+        if inner.n_outcomes != M:
+            raise RewardError(
+                f"matrix: got an array of shape {self.matrix.shape}; {inner.n_outcomes} rows are needed, one for each "
+                "outcome of the inner reward, of as many numbers as the model has outcomes"
+            )
+        self.offset = read_only(
+            checked_vector(np.zeros(M) if offset is None else offset, "offset", M, each="row of matrix")
+        )
         low = self.offset + np.minimum(self.matrix, 0.0).sum(axis=1)
         high = self.offset + np.maximum(self.matrix, 0.0).sum(axis=1)
         leaving = np.flatnonzero((low < -_ROUNDING) | (high > 1.0 + _ROUNDING))
         elsewhere = inner.lipschitz_on(low, high) if leaving.size else None
         if leaving.size and elsewhere is None:
-            raise _leaving_error(int(leaving[0]), low, high, K)
+            row = leaving[0]
+            raise RewardError(
+                f"matrix[{row}]: with its offset it is from {low[row]:g} to {high[row]:g} on [0,1]^{K}; it must stay "
+                "in [0, 1], where the inner reward is defined: scale the row, and shift it by its offset"
+            )
         self._free = elsewhere is not None
         stretch = float(np.linalg.norm(self.matrix, inner.norm))
         if stretch == 0.0:
             raise RewardError("matrix: it is zero, and the reward would not depend on the outcomes")
+        self._take_parts((self.inner,))
         self.n_outcomes = K
-        self.norm = inner.norm
         self.lipschitz = max(inner.lipschitz, elsewhere or 0.0) * stretch
         self.smoothness = None if inner.smoothness is None else inner.smoothness * stretch**2
-        self.piecewise_linear = inner.piecewise_linear
         self._picks = _picks(self.matrix, self.offset)
         self.exact_conjugate = self._picks and inner.exact_conjugate
-        self.parts = (self.inner,)
-        head = [float(M), float(self._free)]
-        self.numbers = np.concatenate([head, self.offset, self.matrix.ravel()])
+        self.numbers = np.concatenate([[float(M), float(self._free)], self.offset, self.matrix.ravel()])
 
     @property
     def kernels(self) -> RewardKernels:
@@ -237,30 +218,6 @@ def _picks(matrix: Vector, offset: Vector) -> bool:
         and np.all(used.sum(axis=0) <= 1)
         and np.all(np.abs(signs) == 1.0)
         and np.all(offset == (signs < 0.0))
-    )
-
-
-def _checked_matrix(x: ArrayLike, rows: int) -> Vector:
-    try:
-        matrix = np.array(x, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise RewardError(f"matrix: not a matrix of numbers ({error})") from None
-    if matrix.ndim != 2 or matrix.shape[0] != rows or not matrix.shape[1]:
-        raise RewardError(
-            f"matrix: got an array of shape {matrix.shape}; {rows} rows are needed, one for each outcome of the inner "
-            "reward, of as many numbers as the world has outcomes"
-        )
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if wrong.size:
-        i, k = wrong[0]
-        raise RewardError(f"matrix[{i}][{k}]: got {matrix[i, k]}; a finite number is needed")
-    return matrix
-
-
-def _leaving_error(row: int, low: Vector, high: Vector, n_outcomes: int) -> RewardError:
-    return RewardError(
-        f"matrix[{row}]: with its offset it is from {low[row]:g} to {high[row]:g} on [0,1]^{n_outcomes}; it must stay "
-        "in [0, 1], where the inner reward is defined: scale the row, and shift it by its offset"
     )
 
 
@@ -311,9 +268,6 @@ def _within_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
             out[k] = min(1.0, max(0.0, min(own[n + k], max(own[k], out[k]))))
 
 
-_WITHIN: Final = RewardKernels(_within_value, _within_gradient, _within_argmax)
-
-
 @final
 class Within(Composed):
     """A reward on a box, with its tangents beyond; `Reward.within` makes one.
@@ -326,11 +280,6 @@ class Within(Composed):
         The corners of the box that holds the average outcomes in the long run: low <= high, within [0, 1] unless g is
         defined elsewhere too (`lipschitz_on`).
 
-    Raises
-    ------
-    RewardError
-        If g is not of that kind, or naming the invalid entry.
-
     Examples
     --------
     No outcome is ever below 0.1 on average, so the logarithm of smaller numbers does not matter.
@@ -342,14 +291,16 @@ class Within(Composed):
     (102.3, 1.01, True)
     """
 
+    kernels = RewardKernels(_within_value, _within_gradient, _within_argmax)
+    separable = True
+
     def __init__(self, inner: Reward, low: ArrayLike, high: ArrayLike) -> None:
         self.inner = fixed_reward(inner, "inner")
-        self.n_outcomes = inner.n_outcomes
         if not inner.separable:
             raise RewardError(
                 f"inner: {inner!r} is no sum of functions of one outcome each; use its .within(low, high) instead"
             )
-        low, high = checked_box(low, high, self.n_outcomes)
+        low, high = checked_box(low, high, inner.n_outcomes)
         self.low, self.high = read_only(low), read_only(high)
         outside = np.flatnonzero((self.low < 0.0) | (self.high > 1.0))
         if outside.size and inner.lipschitz_on(self.low, self.high) is None:
@@ -359,19 +310,11 @@ class Within(Composed):
                 "reward is defined"
             )
         self._below, self._above = inner.gradient(self.low), inner.gradient(self.high)
-        self.norm = inner.norm
+        self._take_parts((self.inner,))
         self.lipschitz = length(np.maximum(np.abs(self._below), np.abs(self._above)), dual(self.norm))
         self.smoothness = inner.smoothness_on(self.low, self.high)
-        self.piecewise_linear = inner.piecewise_linear
-        self.separable = True
         self.exact_conjugate = inner.exact_conjugate
-        self.parts = (self.inner,)
         self.numbers = np.concatenate([self.low, self.high, self._below, self._above])
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _WITHIN
 
     def lipschitz_on(self, low: Vector, high: Vector) -> float:  # noqa: ARG002
         """The same everywhere."""

@@ -1,23 +1,19 @@
 """Rewards that weigh the outcomes by rank: g(w) = sum_k a_k w_(k), w_(1) <= ... <= w_(K) and a_1 >= ... >= a_K >= 0.
 
-`GeneralisedGini` takes any weights a: generalised Gini welfare, which the paper's g_(kappa) is a special case of
-(section "Multi-objective optimization", which cites Busa-Fekete et al. 2017). The lower an outcome, the more it counts.
-`BottomSum` is that g_(kappa), the sum of the kappa smallest outcomes (fairness objectives, and appendix "Supplements to
-the discussions on Fairness Objectives"): kappa ones, then zeros. kappa = 1 is max-min fairness, kappa = K the plain
-sum. It reaches kappa, not 1: only concavity and L matter.
+`GeneralisedGini` takes any weights a: generalised Gini welfare (section "Multi-objective optimization"). `BottomSum` is
+the paper's g_(kappa), the sum of the kappa smallest outcomes (fairness objectives): kappa ones, then zeros. kappa = 1
+is max-min fairness, kappa = K the plain sum.
 
-g is concave: it is the minimum of sum_k a_pi(k) w_k over permutations pi (rearrangement inequality), and the weights by
-rank are a supergradient. Ties in rank go to the lowest index. With the infinity norm L = a_1 + ... + a_K, exactly. All
-of these are treated as not smooth.
+g is the minimum of sum_k a_pi(k) w_k over permutations pi, so it is concave, and the weights by rank are a
+supergradient. Ties in rank go to the lowest index. With the infinity norm L = a_1 + ... + a_K, exactly. Not smooth.
 
-Conjugate. Let f(n) = a_{K-n+1} + ... + a_K, the value of g at a 0/1 vector with n ones. For w in [0,1]^K and a level s,
-let A_s = {k: w_k >= s}; then g(w) = integral over s in [0,1] of f(|A_s|) and theta.w = integral of theta(A_s), the sum
-of theta over A_s. So g(w) + theta.w never exceeds the largest f(|A|) + theta(A) over sets A, which is its own value at
-the indicator of A; and among the sets of n elements the best holds the n smallest x = -theta. Hence
+Conjugate. Let f(n) = a_{K-n+1} + ... + a_K, the value of g at a 0/1 vector with n ones, and A_s = {k: w_k >= s}. Then
+g(w) and theta.w are the integrals over s in [0,1] of f(|A_s|) and of the sum of theta over A_s, so some 0/1 vector is a
+maximiser; among those with n ones the best has them at the n smallest x = -theta:
 
-    g*(theta) = max over n of f(n) - (sum of the n smallest x), attained at the 0/1 vector of those n.
+    g*(theta) = max over n of f(n) - (sum of the n smallest x).
 
-A larger n replaces a smaller one only when it is better by more than 1e-12 * max(1, |best|). The case is common: on
+A larger n replaces a smaller one only when it is better by more than 1e-12 * max(1, |best|): on
 theta = -(softmax weights times the sum of a), n = 0 and n = K tie in exact arithmetic.
 
 Ranks are found by counting, without scratch memory: O(K^2), which is fast for the few outcomes of such rewards.
@@ -26,14 +22,15 @@ Ranks are found by counting, without scratch memory: O(K^2), which is fast for t
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise._runtime.compiler import entry, kernel
+from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_count, checked_vector, read_only
+from equipoise.rewards.base import Reward, RewardKernels, Vertices, checked_count, checked_vector, read_only, require
 
 if TYPE_CHECKING:
     import cvxpy
@@ -79,11 +76,31 @@ def _conjugate_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def]
         out[k] = 1.0 if _rank(theta, n, k, -1.0) < size else 0.0
 
 
-_ORDERED: Final = RewardKernels(_value, _gradient, _conjugate_argmax)
+class _Ordered(Reward):
+    """A sum of the outcomes weighted by rank."""
+
+    norm = math.inf
+    smoothness = None
+    piecewise_linear = True
+    kernels = RewardKernels(_value, _gradient, _conjugate_argmax)
+
+    def __init__(self, weights: Vector) -> None:
+        self.params = weights
+        self.n_outcomes = K = weights.size
+        self.lipschitz = float(weights.sum())
+        self.vertices = Vertices(np.zeros(K), np.arange(K), np.full(K, self.lipschitz))
+
+    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
+        """Sums of the k smallest entries, times the drops of the weights."""
+        import cvxpy
+
+        drops = enumerate((-np.diff(self.params, append=0.0)).tolist(), 1)
+        smallest = [(drop, cvxpy.sum_smallest(w, k) if k < w.size else cvxpy.sum(w)) for k, drop in drops if drop > 0.0]
+        return sum(drop * total for drop, total in smallest)
 
 
 @final
-class BottomSum(Reward):
+class BottomSum(_Ordered):
     """The sum of the `kappa` smallest outcomes.
 
     Parameters
@@ -93,11 +110,6 @@ class BottomSum(Reward):
     kappa : int
         How many of the smallest outcomes count, from 1 to K.
 
-    See Also
-    --------
-    equipoise.rewards.GeneralisedGini : Weights for all ranks.
-    equipoise.rewards.ProportionalFairness : Smooth, and so learnt at a better rate.
-
     Examples
     --------
     >>> g = BottomSum(3, kappa=2)
@@ -105,44 +117,20 @@ class BottomSum(Reward):
     (0.75, [1.0, 0.0, 1.0])
     """
 
-    norm = math.inf
-    smoothness = None
-    piecewise_linear = True
-
     def __init__(self, n_outcomes: int, kappa: int) -> None:
-        self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 1)
-        self.kappa = checked_count(kappa, "kappa", 1, self.n_outcomes)
-        self.lipschitz = float(self.kappa)
-        self.params = np.zeros(self.n_outcomes)
-        self.params[: self.kappa] = 1.0
-        self.vertices = Vertices(
-            np.zeros(self.n_outcomes), np.arange(self.n_outcomes), np.full(self.n_outcomes, self.lipschitz)
-        )
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _ORDERED
-
-    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
-        """The sum of the smallest entries."""
-        import cvxpy
-
-        return cvxpy.sum_smallest(w, self.kappa)
+        K = checked_count(n_outcomes, "n_outcomes", 1)
+        self.kappa = checked_count(kappa, "kappa", 1, K)
+        super().__init__(np.where(np.arange(K) < self.kappa, 1.0, 0.0))
 
 
 @final
-class GeneralisedGini(Reward):
+class GeneralisedGini(_Ordered):
     """A weighted sum of the outcomes in ascending order, the smallest with the largest weight.
 
     Parameters
     ----------
     weights : array_like
         Nonincreasing, not negative, the first positive; ``weights[0]`` goes to the smallest outcome.
-
-    See Also
-    --------
-    equipoise.rewards.BottomSum : The worst off alone.
 
     Examples
     --------
@@ -151,41 +139,15 @@ class GeneralisedGini(Reward):
     (0.375, [0.25, 0.5, 0.25])
     """
 
-    norm = math.inf
-    smoothness = None
-    piecewise_linear = True
-
     def __init__(self, weights: ArrayLike) -> None:
-        self.params = checked_vector(weights, "weights")
-        self.n_outcomes = self.params.size
-        negative = np.flatnonzero(self.params < 0.0)
-        if negative.size:
-            k = int(negative[0])
-            raise RewardError(f"weights[{k}]: got {self.params[k]}; it must not be negative")
-        rising = np.flatnonzero(np.diff(self.params) > 0.0)
-        if rising.size:
-            k = int(rising[0]) + 1
+        a = checked_vector(weights, "weights")
+        require(a >= 0.0, a, "weights", "it must not be negative")
+        for k in np.flatnonzero(np.diff(a) > 0.0) + 1:
             raise RewardError(
-                f"weights[{k}]: got {self.params[k]}, more than weights[{k - 1}] = {self.params[k - 1]}; "
+                f"weights[{k}]: got {a[k]}, more than weights[{k - 1}] = {a[k - 1]}; "
                 "they must not increase, or the reward is not concave"
             )
-        if self.params[0] == 0.0:
+        if a[0] == 0.0:
             raise RewardError("weights[0]: got 0.0; it must be positive, or the reward is 0 everywhere")
-        self.lipschitz = float(self.params.sum())
-        self.vertices = Vertices(
-            np.zeros(self.n_outcomes), np.arange(self.n_outcomes), np.full(self.n_outcomes, self.lipschitz)
-        )
-        self.weights = read_only(self.params)
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _ORDERED
-
-    def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
-        """Sums of the k smallest entries, times the drops of the weights."""
-        import cvxpy
-
-        drops = -np.diff(self.params, append=0.0)
-        terms = [drop * cvxpy.sum_smallest(w, k + 1) for k, drop in enumerate(drops[:-1].tolist()) if drop > 0.0]
-        return sum(terms, float(drops[-1]) * cvxpy.sum(w))
+        super().__init__(a)
+        self.weights = read_only(a)

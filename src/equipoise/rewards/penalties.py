@@ -1,26 +1,22 @@
 """Rewards that are penalties, or have one: `Shortfall` for a constraint, `Knapsack` for budgets.
 
-`Shortfall` is -phi(level - h(w)): minus how far a concave h is below a level; 0 above it. phi(s) = max(0, s) is not
-smooth where the level is just reached. Smoothed over a width mu it is the one-sided Huber function, from below within
-mu/2:
+`Shortfall` is -phi(level - h(w)), minus how far a concave h is below a level. phi(s) = max(0, s), or smoothed over a
+width mu, within mu/2 from below, the one-sided Huber function:
 
     phi(s) = 0  for s <= 0,      s^2 / (2 mu)  for 0 <= s <= mu,      s - mu/2  for s >= mu.
 
-It is convex and does not decrease, so -phi(level - h) is concave. With phi' = min(1, max(0, s) / mu), a supergradient
-is phi'(level - h(w)) times that of h. L is that of h; the gradient changes by at most beta_h + L_h^2 / mu, as phi' lies
-in [0, 1] and changes by 1/mu. It states a simplex of supergradients if h does, with a slack vertex more. The conjugate
-is found by iteration. `Constrained` uses it for each of its constraints.
+A supergradient is phi'(level - h(w)) times that of h, phi' = min(1, max(0, s) / mu). L is that of h, and
+beta = beta_h + L_h^2 / mu. It states a simplex of supergradients if h does, with a slack vertex more. The conjugate is
+found by iteration. `Constrained` uses it for each of its constraints.
 
 `Knapsack` is g_C(r, c) = r - (2/b) max over k of (c_k - b)^+ (appendix "Supplements to the discussions on MDPwK").
 Outcome 0 is the reward r, the others are the amounts consumed, each with the budget b per step. A supergradient is 1
-for the reward, and -2/b at the resource most above its budget, the first of them; where no budget is exceeded it is
-(1, 0, ..., 0). (The paper says that every one has l1 length 1 + 2/b; that is so only above the budget.) With the
-infinity norm L = 1 + 2/b, exact. Not smooth. g falls below 0: only concavity and L matter.
+for the reward, and -2/b at the resource most above its budget, the first of them; (1, 0, ..., 0) where no budget is
+exceeded. With the infinity norm L = 1 + 2/b, exact. Not smooth.
 
-Its conjugate, for any theta: w_0 = 1 if theta_0 > -1, else 0. Among the resources, 0 where theta_k < 0; the others are
-raised to b for free, and from b all together at the cost 2/b: they are 1 if their theta_k sum to more than 2/b, else b.
-The thetas that matter are (-1, (2/b) lambda), lambda >= 0, sum lambda <= 1: there the maximiser is (0, b, ..., b). The
-comparison with 2/b allows a relative 1e-12, so that a sum of exactly 2/b gives b however it was rounded.
+Its conjugate, for any theta: w_0 = 1 if theta_0 > -1, else 0. A resource is 0 where theta_k < 0. The others are raised
+to b for free, and from b all together at the cost 2/b: they are 1 if their theta_k sum to more than 2/b, else b. The
+comparison allows a relative 1e-12, so that a sum of exactly 2/b gives b however it was rounded.
 """
 
 from __future__ import annotations
@@ -80,9 +76,6 @@ def _shortfall_gradient(t, n, w, params, out):  # type: ignore[no-untyped-def]
             out[k] *= short / mu
 
 
-_SHORTFALL: Final = RewardKernels(_shortfall_value, _shortfall_gradient, iterated_argmax)
-
-
 @final
 class Shortfall(Composed):
     """Minus how far a concave function is below a level.
@@ -96,11 +89,6 @@ class Shortfall(Composed):
     smoothing : float
         mu: shortfalls below it count less, by their square; 0 for the plain shortfall.
 
-    Raises
-    ------
-    RewardError
-        Naming the invalid argument.
-
     Examples
     --------
     >>> from equipoise.rewards import Linear
@@ -112,26 +100,25 @@ class Shortfall(Composed):
     (-0.0625, [0.5, 0.5], 4.0)
     """
 
+    kernels = RewardKernels(_shortfall_value, _shortfall_gradient, iterated_argmax)
+
     def __init__(self, function: Reward, at_least: float, smoothing: float = 0.0) -> None:
         self.function = fixed_reward(function, "function")
         self.at_least = checked_number(at_least, "at_least")
         self.smoothing = checked_number(smoothing, "smoothing")
         if self.smoothing < 0.0:
             raise RewardError(f"smoothing: got {self.smoothing:g}; a number >= 0 is needed")
-        self.n_outcomes = function.n_outcomes
-        self.norm = function.norm
+        self._take_parts((self.function,))
         self.lipschitz = function.lipschitz
         self.smoothness = None
         if self.smoothing > 0.0 and function.smoothness is not None:
             self.smoothness = function.smoothness + function.lipschitz**2 / self.smoothing
         self.piecewise_linear = function.piecewise_linear and self.smoothing == 0.0
-        self.vertices = self._simplex()
-        self.parts, self.numbers = (self.function,), np.array([self.at_least, self.smoothing])
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _SHORTFALL
+        self.numbers = np.array([self.at_least, self.smoothing])
+        simplex = simplex_from_zero(function)
+        if simplex is not None and simplex.scale.any():
+            coordinates, scales = [simplex.coordinate, np.zeros(1, np.int64)], [simplex.scale, np.zeros(1)]
+            self.vertices = merge_vertices(simplex.base, coordinates, scales)
 
     def tangents(self, w: ArrayLike) -> list[tuple[float, Vector]]:
         """Those of the function less the level, and zero; with smoothing, the one of the gradient."""
@@ -154,13 +141,6 @@ class Shortfall(Composed):
 
         short = cvxpy.pos(self.at_least - self.function.concave_expression(w))
         return -short if self.smoothing == 0.0 else -cvxpy.huber(short, self.smoothing) / (2.0 * self.smoothing)
-
-    def _simplex(self) -> Vertices | None:
-        simplex = simplex_from_zero(self.function)
-        if simplex is None or not simplex.scale.any():
-            return None
-        slack = (np.zeros(1, dtype=np.int64), np.zeros(1))
-        return merge_vertices(simplex.base, [simplex.coordinate, slack[0]], [simplex.scale, slack[1]])
 
 
 def largest_shortfall(price: float, multiplier: float, smoothing: float, allowance: float) -> float:
@@ -211,9 +191,6 @@ def _knapsack_argmax(t, n, theta, params, out):  # type: ignore[no-untyped-def] 
         out[k] = 0.0 if theta[k] < 0.0 else level
 
 
-_KNAPSACK: Final = RewardKernels(_knapsack_value, _knapsack_gradient, _knapsack_argmax)
-
-
 @final
 class Knapsack(Reward):
     """Outcome 0 less a penalty of 2/budget for each unit of the largest overspending.
@@ -235,6 +212,7 @@ class Knapsack(Reward):
     norm = math.inf
     smoothness = None
     piecewise_linear = True
+    kernels = RewardKernels(_knapsack_value, _knapsack_gradient, _knapsack_argmax)
 
     def __init__(self, n_outcomes: int, budget: float) -> None:
         self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 2)
@@ -247,11 +225,6 @@ class Knapsack(Reward):
             np.append(resources, 0),
             np.append(np.full(resources.size, -2.0 / self.budget), 0.0),
         )
-
-    @property
-    def kernels(self) -> RewardKernels:
-        """The compiled entries."""
-        return _KNAPSACK
 
     def concave_expression(self, w: cvxpy.Expression) -> cvxpy.Expression:
         """Outcome 0 less the scaled maximum of the positive parts."""

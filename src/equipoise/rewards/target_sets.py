@@ -13,13 +13,13 @@ all that a distance needs:
 A set of your own is a subclass with one entry; see `TargetSet`.
 
 `NEAREST` are the kernels of 1 - min over z in Z of ||w - z||. With ||x|| = |d x|_p, the dual ball is |y / d|_q <= 1
-(1/p + 1/q = 1). The maximum above is homogeneous in y, so with C above every distance a penalty may replace the ball,
+(1/p + 1/q = 1). With C above every distance a penalty may replace it,
 
     maximise  y.w - sigma(y) - C max(0, |y / d|_q - 1)   over the cube |y_k| <= d_k,
 
-which `cutting_ascent` does until rounding stops it. The y that it finds is then scaled into the ball. **Every y of the
-ball has 1 - y.u + sigma(y) >= g(u) for all u:** the value is an upper bound on g, and -y is a supergradient that goes
-with it. So bounds made of both are sound, however far the iteration came.
+which `cutting_ascent` does until rounding stops it. The y that it finds is scaled into the ball. Every y of the ball
+has 1 - y.u + sigma(y) >= g(u) for all u, so the value is an upper bound on g, with the supergradient -y, however far
+the iteration came.
 
 Conjugate. For theta in the dual ball, g*(theta) = 1 + sigma(theta), at the support point of theta: exact. Descents
 never leave the ball. Beyond it the maximiser over the cube is found by iteration.
@@ -46,10 +46,13 @@ from equipoise.rewards.base import (
     FOREVER,
     Reward,
     RewardKernels,
+    checked_box,
+    checked_matrix,
     checked_number,
     checked_unit_vector,
     checked_vector,
     read_only,
+    require,
 )
 from equipoise.rewards.conjugate import cut_limit, cutting_ascent
 
@@ -150,14 +153,10 @@ class TargetBox(TargetSet):
     support = _box_support
 
     def __init__(self, low: ArrayLike, high: ArrayLike) -> None:
-        self.low = read_only(checked_unit_vector(low, "low"))
-        self.high = read_only(checked_unit_vector(high, "high", self.low.size))
-        wrong = np.flatnonzero(self.low > self.high)
-        if wrong.size:
-            k = wrong[0]
-            raise RewardError(f"high[{k}]: got {self.high[k]:g}; it must not be below low[{k}], {self.low[k]:g}")
-        self.n_outcomes = self.low.size
-        self.params = np.concatenate([self.low, self.high])
+        bottom, top = checked_box(checked_unit_vector(low, "low"), checked_unit_vector(high, "high"))
+        self.low, self.high = read_only(bottom), read_only(top)
+        self.n_outcomes = bottom.size
+        self.params = np.concatenate([bottom, top])
 
 
 @final
@@ -211,13 +210,10 @@ class TargetHull(TargetSet):
     support = _hull_support
 
     def __init__(self, points: ArrayLike) -> None:
-        self.points = read_only(_checked_matrix(points, "points"))
-        wrong = np.argwhere((self.points < 0.0) | (self.points > 1.0))
-        if wrong.size:
-            i, k = wrong[0]
-            raise RewardError(f"points[{i}][{k}]: got {self.points[i, k]:g}; it must lie in [0, 1]")
+        self.points = read_only(checked_matrix(points, "points"))
+        require((self.points >= 0.0) & (self.points <= 1.0), self.points, "points", "it must lie in [0, 1]")
         self.n_outcomes = self.points.shape[1]
-        self.params = _as_hull(self.points)
+        self.params = np.append(float(len(self.points)), self.points)
 
 
 @final
@@ -245,11 +241,11 @@ class TargetPolytope(TargetSet):
     support = _hull_support
 
     def __init__(self, matrix: ArrayLike, bound: ArrayLike) -> None:
-        self.matrix = read_only(_checked_matrix(matrix, "matrix"))
-        self.bound = read_only(checked_vector(bound, "bound", self.matrix.shape[0]))
+        self.matrix = read_only(checked_matrix(matrix, "matrix"))
+        self.bound = read_only(checked_vector(bound, "bound", self.matrix.shape[0], each="row of matrix"))
         self.n_outcomes = self.matrix.shape[1]
         self.vertices = read_only(_vertices(self.matrix, self.bound))
-        self.params = _as_hull(self.vertices)
+        self.params = np.append(float(len(self.vertices)), self.vertices)
 
 
 def check_set(target: TargetSet) -> None:
@@ -266,42 +262,18 @@ def check_set(target: TargetSet) -> None:
         raise RewardError(f"kpi: {name}.support: got {target.support!r}; declare it with @entry")
     for y in (*np.eye(size), *-np.eye(size)):
         z = target.support_point(y)
-        wrong = np.flatnonzero(~((z >= 0.0) & (z <= 1.0)))
-        if wrong.size:
-            raise RewardError(
-                f"kpi: {name}: its support point for y = {y.tolist()} is {z.tolist()}; entry {wrong[0]} must lie in "
-                "[0, 1]"
-            )
-
-
-def _checked_matrix(x: ArrayLike, name: str) -> Vector:
-    try:
-        matrix: Vector = np.array(x, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
-        raise RewardError(f"{name}: got {x!r}; rows of numbers are needed, all of one length") from None
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise RewardError(f"{name}: got an array of shape {matrix.shape}; at least one row of numbers is needed")
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if wrong.size:
-        i, k = wrong[0]
-        raise RewardError(f"{name}[{i}][{k}]: got {matrix[i, k]}; a finite number is needed")
-    return matrix
-
-
-def _as_hull(points: Vector) -> Vector:
-    return np.concatenate([[float(points.shape[0])], points.reshape(-1)])
+        for k in np.flatnonzero(~((z >= 0.0) & (z <= 1.0))):
+            where = f"its support point for y = {y.tolist()} is {z.tolist()}"
+            raise RewardError(f"kpi: {name}: {where}; entry {k} must lie in [0, 1]")
 
 
 def _vertices(matrix: Vector, bound: Vector) -> Vector:
     """All points of the box where K of the planes meet and no inequality is broken, in ascending order."""
     size = matrix.shape[1]
     lengths = np.linalg.norm(matrix, axis=1)
-    impossible = np.flatnonzero((lengths == 0.0) & (bound < 0.0))
-    if impossible.size:
-        raise RewardError(f"bound[{impossible[0]}]: got {bound[impossible[0]]:g}; 0 <= b has no solution")
-    rows, limits = matrix[lengths > 0.0], bound[lengths > 0.0]
-    scale = lengths[lengths > 0.0]
-    rows, limits = rows / scale[:, None], limits / scale
+    require((lengths > 0.0) | (bound >= 0.0), bound, "bound", "0 <= b has no solution")
+    used = lengths > 0.0
+    rows, limits = matrix[used] / lengths[used, None], bound[used] / lengths[used]
     A = np.concatenate([rows, np.eye(size), -np.eye(size)])
     b = np.concatenate([limits, np.ones(size), np.zeros(size)])
     choices = math.comb(len(b), size)

@@ -1,13 +1,13 @@
 r"""How large, how steep and how curved an atom is when each of its arguments lies between two limits.
 
-An `Atom` knows, for groups of arguments with limits low and high (a row each):
+For groups of arguments with limits low and high (a row each):
 
     spans     between which numbers its value lies
     slopes    between which numbers its partial derivatives lie, one-sided ones at kinks among them
     curves    numbers D with |u.Hu| <= sum_i D_i u_i^2 for its Hessian H; infinite at a kink
 
 All atoms are convex or concave, so that a derivative in one argument alone is largest and smallest at its limits.
-Values and slopes are computed by the kernels themselves (`tried`), at the arguments where they are extreme. Curvatures:
+Values and slopes are computed by the kernels themselves (`at`), at the arguments where they are extreme. Curvatures:
 
     x^p                p (p-1) |x|^(p-2)                 max(x, 0)^p   the same, 0 below 0
     exp                exp(x)                            log           1 / x^2
@@ -23,7 +23,6 @@ s are the slopes. The largest of several, norms near 0 and |x| near 0 have a kin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -34,6 +33,11 @@ from equipoise.rewards.expression.program import Code, Node
 
 Limits = tuple[Vector, Vector]
 
+_RATIOS: Final = (Code.REL_ENTR, Code.KL_DIV)
+_LEAST: Final = {Code.LOG1P: -1.0, **dict.fromkeys((Code.LOG, Code.ENTR, Code.GEO_MEAN, *_RATIOS), 0.0)}
+_TURNING: Final = {Code.POWER: 0.0, Code.ABS: 0.0, Code.HUBER: 0.0, Code.ENTR: 1.0 / math.e}  # where the slope is 0
+_CHOICES: Final = (Code.MAXIMUM, Code.MINIMUM, Code.SUM_LARGEST)
+
 
 class Arguments(NamedTuple):
     """Groups of arguments between limits, and the node that they are for."""
@@ -41,16 +45,6 @@ class Arguments(NamedTuple):
     node: Node
     low: Vector
     high: Vector
-
-
-class Atom(NamedTuple):
-    """What is known of an atom; `domain` is the least that its arguments may be, and whether that itself is allowed."""
-
-    name: str
-    domain: Callable[[Node], Limits]
-    spans: Callable[[Arguments], Limits]
-    slopes: Callable[[Arguments], Limits]
-    curves: Callable[[Arguments], Vector]
 
 
 def at(node: Node, x: Vector) -> tuple[Vector, Vector]:
@@ -63,68 +57,109 @@ def at(node: Node, x: Vector) -> tuple[Vector, Vector]:
     return made, slopes.reshape(size, width)
 
 
-def is_full(p: float) -> bool:
-    """Whether x^p is defined for negative x too, by the rules of convex programming: p = 2, 4, 8, ..."""
-    return p >= 2.0 and math.log2(p) % 1.0 == 0.0
+def domain(node: Node) -> Limits:
+    """The least that each argument may be, and whether that itself is allowed."""
+    code, p = node.code, node.number
+    least, itself = _LEAST.get(code, -np.inf), code not in (Code.LOG, Code.LOG1P)
+    if code is Code.POWER and not (p >= 2.0 and math.log2(p) % 1.0 == 0.0):  # defined for x < 0 if p = 2, 4, 8, ...
+        least, itself = 0.0, p > 0.0
+    if code is Code.PNORM and p <= 1.0:
+        least = 0.0
+    lows, allowed = np.full(node.width, least), np.full(node.width, itself)
+    if code in _RATIOS or code is Code.QUAD_OVER_LIN:
+        lows[-1], allowed[-1] = 0.0, False
+    return lows, allowed
 
 
-# -- where an atom is defined -----------------------------------------------------------------------------------------
+def spans(given: Arguments) -> Limits:
+    """Between which numbers the values lie."""
+    node, low, high = given
+    points = [low, high]
+    if node.code in _TURNING:
+        points.append(np.clip(_TURNING[node.code], low, high))
+    elif node.code is Code.PNORM and node.number >= 1.0:
+        points = [*_sizes(low, high)]
+    elif node.code is Code.QUAD_OVER_LIN:
+        small, large = _sizes(low[:, :-1], high[:, :-1])
+        points = [np.column_stack((small, high[:, -1])), np.column_stack((large, low[:, -1]))]
+    elif node.code in _RATIOS:  # x log(x/y) falls with y; in x it is least at y/e, and less x it is least at y
+        (x0, y0), (x1, y1) = low.T, high.T
+        pairs = [(x0, y0), (x1, y0), (np.clip(y1 / math.e, x0, x1), y1)]
+        if node.code is Code.KL_DIV:
+            pairs = [(x0, y0), (x0, y1), (x1, y0), (x1, y1), (np.clip(y0, x0, x1), np.clip(x0, y0, y1))]
+        points = [np.stack(pair, axis=1) for pair in pairs]
+    return _extremes([at(node, x)[0] for x in points])
 
 
-def _anywhere(node: Node) -> Limits:
-    return np.full(node.width, -np.inf), np.ones(node.width, dtype=bool)
+def slopes(given: Arguments) -> Limits:
+    """Between which numbers the partial derivatives lie."""
+    node, low, high = given
+    if node.code <= Code.HUBER:
+        return _extremes([at(node, low)[1], at(node, high)[1]])
+    if node.code in _CHOICES or (node.code is Code.PNORM and node.number < 0.0 and np.any(low <= 0.0)):
+        return np.zeros_like(low), np.ones_like(low)  # such a norm is at most every entry
+    if node.code in _RATIOS:  # those of x log(x/y) grow with x/y and fall with it
+        least, most = np.column_stack((low[:, 0], high[:, 1])), np.column_stack((high[:, 0], low[:, 1]))
+        return _extremes([at(node, least)[1], at(node, most)[1]])
+    if node.code is Code.PNORM and node.number >= 1.0:
+        return np.where(low < 0.0, -1.0, 0.0), np.where(high > 0.0, 1.0, 0.0)
+    if node.code is Code.QUAD_OVER_LIN:
+        steep = 2.0 * _sizes(low[:, :-1], high[:, :-1])[1] / low[:, -1:]
+        down = -np.sum((0.5 * steep) ** 2, axis=1, keepdims=True)
+        signed_low, signed_high = np.where(low[:, :-1] < 0.0, -steep, 0.0), np.where(high[:, :-1] > 0.0, steep, 0.0)
+        return np.column_stack((signed_low, down)), np.column_stack((signed_high, np.zeros_like(down)))
+    # The slope in one argument falls with it and grows with the others; or, for log-sum-exp, the other way.
+    bottom, top = np.empty_like(low), np.empty_like(high)
+    for i in range(node.width):
+        mostly_low, mostly_high = low.copy(), high.copy()
+        mostly_low[:, i], mostly_high[:, i] = high[:, i], low[:, i]
+        bottom[:, i], top[:, i] = _extremes([at(node, mostly_low)[1][:, i], at(node, mostly_high)[1][:, i]])
+    return bottom, top
 
 
-def _above(least: float, itself: bool) -> Callable[[Node], Limits]:
-    def domain(node: Node) -> Limits:
-        return np.full(node.width, least), np.full(node.width, itself)
-
-    return domain
-
-
-def _of_power(node: Node) -> Limits:
-    return _anywhere(node) if is_full(node.number) else _above(0.0, node.number > 0.0)(node)
-
-
-def _of_norm(node: Node) -> Limits:
-    return _anywhere(node) if node.number > 1.0 else _above(0.0, True)(node)
-
-
-def _of_ratio(node: Node) -> Limits:  # noqa: ARG001
-    return np.zeros(2), np.array([True, False])
-
-
-def _of_quotient(node: Node) -> Limits:
-    least = np.full(node.width, -np.inf)
-    least[-1] = 0.0
-    return least, np.isinf(least)
-
-
-# -- values -----------------------------------------------------------------------------------------------------------
-
-
-def _between(turning: float | None = None) -> Callable[[Arguments], Limits]:
-    """Of one argument, monotone on both sides of a turning point."""
-
-    def spans(given: Arguments) -> Limits:
-        points = [given.low, given.high]
-        if turning is not None:
-            points.append(np.clip(turning, given.low, given.high))
-        values = np.array([at(given.node, x)[0] for x in points])
-        return values.min(axis=0), values.max(axis=0)
-
-    return spans
-
-
-def _increasing(given: Arguments) -> Limits:
-    return at(given.node, given.low)[0], at(given.node, given.high)[0]
+def curves(given: Arguments) -> Vector:
+    """Numbers D with |u.Hu| <= sum_i D_i u_i^2."""
+    node, low, high = given
+    code, p = node.code, node.number
+    small, large = _sizes(low, high)
+    if code is Code.EXP:
+        return np.asarray(np.exp(high))
+    if code in (Code.LOG, Code.LOG1P):
+        return np.asarray((low + (1.0 if code is Code.LOG1P else 0.0)) ** -2.0)
+    if code is Code.ENTR:
+        return 1.0 / low
+    if code is Code.ABS:
+        return np.where((low > 0.0) | (high < 0.0), 0.0, np.inf)
+    if code is Code.LOGISTIC:
+        s = at(node, np.clip(0.0, low, high))[1]
+        return s * (1.0 - s)
+    if code is Code.HUBER:
+        return np.where(small < p, 2.0, 0.0)
+    if code in (Code.POWER, Code.POS):
+        if p == 1.0:  # max(x, 0), whose slope at 0 is 0
+            return np.where((low > 0.0) | (high <= 0.0), 0.0, np.inf)
+        if code is Code.POS:
+            small, large = np.maximum(low, 0.0), np.maximum(high, 0.0)
+        return np.asarray(abs(p * (p - 1.0)) * (small if p < 2.0 else large) ** (p - 2.0))
+    if code in _CHOICES:
+        return np.broadcast_to(np.where(_is_settled(given), 0.0, np.inf)[:, None], low.shape)
+    if code is Code.PNORM and p >= 1.0:
+        return np.broadcast_to((np.inf if p < 2.0 else p - 1.0) / at(node, small)[0][:, None], low.shape)
+    if code in _RATIOS:
+        shared = np.where(np.any(low == high, axis=1), 1.0, 2.0)  # one of them is a constant, or none
+        return np.column_stack((shared / low[:, 0], shared * high[:, 0] / low[:, 1] ** 2))
+    if code is Code.QUAD_OVER_LIN:
+        least = low[:, -1:]
+        shared = np.where(least == high[:, -1:], 1.0, 2.0)
+        down = shared * 2.0 * np.sum(large[:, :-1] ** 2, axis=1, keepdims=True) / least**3
+        return np.column_stack((np.broadcast_to(shared * 2.0 / least, (len(low), node.width - 1)), down))
+    if code is Code.PNORM:
+        return (1.0 - p) * slopes(given)[1] / low
+    return slopes(given)[1] / (low if code is Code.GEO_MEAN else 1.0)
 
 
-def _of_sizes(given: Arguments) -> Limits:
-    if given.node.number < 1.0:
-        return _increasing(given)
-    small, large = _sizes(given.low, given.high)
-    return at(given.node, small)[0], at(given.node, large)[0]
+def _extremes(values: list[Vector]) -> Limits:
+    return np.min(values, axis=0), np.max(values, axis=0)
 
 
 def _sizes(low: Vector, high: Vector) -> Limits:
@@ -132,177 +167,12 @@ def _sizes(low: Vector, high: Vector) -> Limits:
     return np.maximum(0.0, np.maximum(low, -high)), np.maximum(np.abs(low), np.abs(high))
 
 
-def _ratio_spans(given: Arguments) -> Limits:
-    """Of x log(x/y), which falls with y; in x it is least at y/e, and less x it is least at y."""
-    (x0, y0), (x1, y1) = given.low.T, given.high.T
-    if given.node.code is Code.REL_ENTR:
-        points = [(x0, y0), (x1, y0), (np.clip(y1 / math.e, x0, x1), y1)]
-    else:
-        points = [(x0, y0), (x0, y1), (x1, y0), (x1, y1), (np.clip(y0, x0, x1), np.clip(x0, y0, y1))]
-    values = np.array([at(given.node, np.stack(point, axis=1))[0] for point in points])
-    return values.min(axis=0), values.max(axis=0)
-
-
-def _quotient_spans(given: Arguments) -> Limits:
-    small, large = _sizes(given.low[:, :-1], given.high[:, :-1])
-    low = np.column_stack((small, given.high[:, -1]))
-    return at(given.node, low)[0], at(given.node, np.column_stack((large, given.low[:, -1])))[0]
-
-
-# -- slopes -----------------------------------------------------------------------------------------------------------
-
-
-def _at_limits(given: Arguments) -> Limits:
-    """Of one argument: the derivative is monotone."""
-    one, two = at(given.node, given.low)[1], at(given.node, given.high)[1]
-    return np.minimum(one, two), np.maximum(one, two)
-
-
-def _share(given: Arguments) -> Limits:
-    return np.zeros_like(given.low), np.ones_like(given.low)
-
-
-def _one_against_others(given: Arguments) -> Limits:
-    """The slope in one argument, which falls with it and grows with the others; or for log-sum-exp the other way."""
-    width = given.node.width
-    low, high = np.empty_like(given.low), np.empty_like(given.high)
-    for i in range(width):
-        mostly_low, mostly_high = given.low.copy(), given.high.copy()
-        mostly_low[:, i], mostly_high[:, i] = given.high[:, i], given.low[:, i]
-        one, two = at(given.node, mostly_low)[1][:, i], at(given.node, mostly_high)[1][:, i]
-        low[:, i], high[:, i] = np.minimum(one, two), np.maximum(one, two)
-    return low, high
-
-
-def _norm_slopes(given: Arguments) -> Limits:
-    if given.node.number < 0.0 and np.any(given.low <= 0.0):
-        return _share(given)  # at most 1, since the norm is at most every entry
-    if given.node.number < 1.0:
-        return _one_against_others(given)
-    return np.where(given.low < 0.0, -1.0, 0.0), np.where(given.high > 0.0, 1.0, 0.0)
-
-
-def _ratio_slopes(given: Arguments) -> Limits:
-    """Those of x log(x/y) grow with x/y and fall with it."""
-    least = np.column_stack((given.low[:, 0], given.high[:, 1]))
-    most = np.column_stack((given.high[:, 0], given.low[:, 1]))
-    one, two = at(given.node, least)[1], at(given.node, most)[1]
-    return np.minimum(one, two), np.maximum(one, two)
-
-
-def _quotient_slopes(given: Arguments) -> Limits:
-    least = given.low[:, -1:]
-    slopes = 2.0 * _sizes(given.low[:, :-1], given.high[:, :-1])[1] / least
-    down = -np.sum((0.5 * slopes) ** 2, axis=1, keepdims=True)
-    signed_low = np.where(given.low[:, :-1] < 0.0, -slopes, 0.0)
-    signed_high = np.where(given.high[:, :-1] > 0.0, slopes, 0.0)
-    return np.column_stack((signed_low, down)), np.column_stack((signed_high, np.zeros_like(down)))
-
-
-# -- curvatures -------------------------------------------------------------------------------------------------------
-
-
-def _power_curves(given: Arguments) -> Vector:
-    p = given.node.number
-    small, large = _sizes(given.low, given.high)
-    if given.node.code is Code.POS:
-        small, large = np.maximum(given.low, 0.0), np.maximum(given.high, 0.0)
-    if p == 1.0:  # max(x, 0), whose slope at 0 is 0
-        return np.where((given.low > 0.0) | (given.high <= 0.0), 0.0, np.inf)
-    base = small if p < 2.0 else large
-    return np.asarray(abs(p * (p - 1.0)) * base ** (p - 2.0))
-
-
-def _abs_curves(given: Arguments) -> Vector:
-    return np.where((given.low > 0.0) | (given.high < 0.0), 0.0, np.inf)
-
-
-def _exp_curves(given: Arguments) -> Vector:
-    return np.asarray(np.exp(given.high))
-
-
-def _log_curves(given: Arguments) -> Vector:
-    shift = 1.0 if given.node.code is Code.LOG1P else 0.0
-    return np.asarray((given.low + shift) ** -2.0)
-
-
-def _entr_curves(given: Arguments) -> Vector:
-    return 1.0 / given.low
-
-
-def _logistic_curves(given: Arguments) -> Vector:
-    s = at(given.node, np.clip(0.0, given.low, given.high))[1]
-    return s * (1.0 - s)
-
-
-def _huber_curves(given: Arguments) -> Vector:
-    return np.where(_sizes(given.low, given.high)[0] < given.node.number, 2.0, 0.0)
-
-
-def _chosen_curves(given: Arguments) -> Vector:
-    """0 where one argument is always the chosen one, or all are."""
-    low, high = (-given.high, -given.low) if given.node.code is Code.MINIMUM else (given.low, given.high)
-    if given.node.code is Code.SUM_LARGEST:
-        settled = np.full(len(low), given.node.number >= given.node.width)
-    else:
-        best = np.argmax(low, axis=1)
-        others = high.copy()
-        others[np.arange(len(low)), best] = -np.inf
-        settled = low.max(axis=1) > others.max(axis=1)
-    return np.broadcast_to(np.where(settled, 0.0, np.inf)[:, None], low.shape)
-
-
-def _mixture_curves(given: Arguments) -> Vector:
-    return _one_against_others(given)[1]
-
-
-def _norm_curves(given: Arguments) -> Vector:
-    p = given.node.number
-    if p < 1.0:
-        return (1.0 - p) * _norm_slopes(given)[1] / given.low
-    small = at(given.node, _sizes(given.low, given.high)[0])[0][:, None]
-    steep = np.inf if p < 2.0 else p - 1.0
-    return np.broadcast_to(steep / small, given.low.shape)
-
-
-def _mean_curves(given: Arguments) -> Vector:
-    return _one_against_others(given)[1] / given.low
-
-
-def _ratio_curves(given: Arguments) -> Vector:
-    shared = np.where(np.any(given.low == given.high, axis=1), 1.0, 2.0)  # one of them is a constant, or none
-    x = shared / given.low[:, 0]
-    return np.column_stack((x, shared * given.high[:, 0] / given.low[:, 1] ** 2))
-
-
-def _quotient_curves(given: Arguments) -> Vector:
-    least = given.low[:, -1:]
-    shared = np.where(least == given.high[:, -1:], 1.0, 2.0)
-    large = _sizes(given.low[:, :-1], given.high[:, :-1])[1]
-    down = shared * 2.0 * np.sum(large**2, axis=1, keepdims=True) / least**3
-    return np.column_stack((np.broadcast_to(shared * 2.0 / least, large.shape), down))
-
-
-_POSITIVE: Final = _above(0.0, False)
-_NONNEGATIVE: Final = _above(0.0, True)
-
-ATOMS: Final[dict[Code, Atom]] = {
-    Code.POWER: Atom("power", _of_power, _between(0.0), _at_limits, _power_curves),
-    Code.POS: Atom("pos", _anywhere, _between(), _at_limits, _power_curves),
-    Code.ABS: Atom("abs", _anywhere, _between(0.0), _at_limits, _abs_curves),
-    Code.EXP: Atom("exp", _anywhere, _between(), _at_limits, _exp_curves),
-    Code.LOG: Atom("log", _POSITIVE, _between(), _at_limits, _log_curves),
-    Code.LOG1P: Atom("log1p", _above(-1.0, False), _between(), _at_limits, _log_curves),
-    Code.ENTR: Atom("entr", _NONNEGATIVE, _between(1.0 / math.e), _at_limits, _entr_curves),
-    Code.LOGISTIC: Atom("logistic", _anywhere, _between(), _at_limits, _logistic_curves),
-    Code.HUBER: Atom("huber", _anywhere, _between(0.0), _at_limits, _huber_curves),
-    Code.MAXIMUM: Atom("maximum", _anywhere, _increasing, _share, _chosen_curves),
-    Code.MINIMUM: Atom("minimum", _anywhere, _increasing, _share, _chosen_curves),
-    Code.SUM_LARGEST: Atom("sum_largest", _anywhere, _increasing, _share, _chosen_curves),
-    Code.LOG_SUM_EXP: Atom("log_sum_exp", _anywhere, _increasing, _one_against_others, _mixture_curves),
-    Code.PNORM: Atom("pnorm", _of_norm, _of_sizes, _norm_slopes, _norm_curves),
-    Code.GEO_MEAN: Atom("geo_mean", _NONNEGATIVE, _increasing, _one_against_others, _mean_curves),
-    Code.REL_ENTR: Atom("rel_entr", _of_ratio, _ratio_spans, _ratio_slopes, _ratio_curves),
-    Code.KL_DIV: Atom("kl_div", _of_ratio, _ratio_spans, _ratio_slopes, _ratio_curves),
-    Code.QUAD_OVER_LIN: Atom("quad_over_lin", _of_quotient, _quotient_spans, _quotient_slopes, _quotient_curves),
-}
+def _is_settled(given: Arguments) -> Vector:
+    """Whether one argument is always the chosen one, or all are."""
+    node, low, high = given
+    if node.code is Code.SUM_LARGEST:
+        return np.full(len(low), node.number >= node.width)
+    low, high = (-high, -low) if node.code is Code.MINIMUM else (low, high)
+    others = high.copy()
+    others[np.arange(len(low)), np.argmax(low, axis=1)] = -np.inf
+    return np.asarray(low.max(axis=1) > others.max(axis=1))

@@ -1,26 +1,21 @@
-r"""How steep and how curved a program is over a box: bounds that hold, by intervals and by norms.
+"""How steep and how curved a program is over a box: bounds that hold, by intervals and by norms.
 
-Forward, every number of a program gets
-
-    an interval     that holds its value,
-    a box           that holds its gradient in w, one interval for each outcome,
-    a length        that no gradient of it exceeds, in the dual norm.
+Forward, every number of a program gets an interval that holds its value, a box that holds its gradient in w, and a
+length that no gradient of it exceeds, in the dual norm: the least of what its box and its parts allow.
 
 An affine row adds intervals and boxes. Its length is at most the sum over blocks of the longest gradient in the box of
-their part, or of the lengths in it times their coefficients, if that is less. An atom with slopes s_i makes the
-gradient sum_i s_i grad x_i: the product of the intervals of its slopes and of the boxes, and the length
-sum_i |s_i| length_i. Some atoms allow more. The slopes of `maximum`, `minimum` and `log_sum_exp` are a point of the
-simplex, so that the hull of the boxes holds the gradient and the longest length bounds it; those of `sum_largest` sum
-to k, so the k longest count; those of a p-norm lie in the ball of the dual norm (p > 1), so that the p-norm of the
-lengths bounds it, or sum to at most 1 (p < 0). For the Euclidean norm of w, the length is also at most r ||J||, with
-the largest Euclidean norm r of the slopes and the Jacobian J of the rows: that of a matrix times numbers is at most its
-largest singular value times theirs, and an atom of one argument multiplies it by its largest slope. The length of every
-number is the least of what its box and its parts allow. L is that of the last row.
+their part, or of the lengths in it times their coefficients. An atom with slopes s_i has the gradient
+sum_i s_i grad x_i: the product of the intervals of its slopes and of the boxes, and the length sum_i |s_i| length_i.
+The slopes of `maximum`, `minimum` and `log_sum_exp` are a point of the simplex, so the hull of the boxes holds the
+gradient and the longest length bounds it; those of `sum_largest` sum to k, so the k longest count; those of a p-norm
+lie in the ball of the dual norm (p > 1), so the p-norm of the lengths bounds it, or sum to at most 1 (p < 0). For the
+Euclidean norm of w, the length is also at most r ||J||, with the largest Euclidean norm r of the slopes and the
+Jacobian J of the rows. L is the length of the last row.
 
 Backward, every number gets the most by which g changes with it. The Hessian of g is the sum over all nodes of that
-times J' H J, with the Hessian H of the atom and the Jacobian J of its rows; |u.Hu| <= sum_i D_i u_i^2 (`atoms`). Where
-the rows are A w + b, A' diag(D) A is added to a matrix M; where they are not, sum_i D_i length_i^2 is added to a
-number. Then beta is that number and
+times J' H J, with the Hessian H of the atom; |u.Hu| <= sum_i D_i u_i^2 (`atoms`). Where the rows are A w + b,
+A' diag(D) A is added to a matrix M; where they are not, sum_i D_i length_i^2 is added to a number. beta is that number
+and
 
     norm 2: the largest eigenvalue of M;   norm 1: its largest entry;   norm inf: the sum of its |entries|,
 
@@ -37,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._types import Vector
-from equipoise.rewards.expression.atoms import ATOMS, Arguments
+from equipoise.rewards.expression.atoms import Arguments, curves, domain, slopes, spans
 from equipoise.rewards.expression.program import OUTCOMES, Code, Form, Node, Program
 from equipoise.rewards.norms import dual
 
@@ -47,10 +42,9 @@ _ROUNDING: Final = 1e-9  # how far below its least an argument may seem to lie
 
 
 class Trouble(NamedTuple):
-    """A node that has no finite slope on the box: which, which row, how low the argument gets, and how low it may."""
+    """A node that has no finite slope on the box: which, how low its argument gets, and how low it may."""
 
     node: int
-    row: int
     low: float
     least: float
 
@@ -89,12 +83,12 @@ def bound_program(program: Program, norm: float, low: Vector | None = None, high
         rows: list[_Known] = []
         for place, node in enumerate(program.nodes):
             rows.append(_rows(node.rows, blocks, norm))
-            trouble = _outside(place, node, rows[-1])
-            if trouble is None:
-                blocks.append(_node(node, rows[-1], norm))
-                trouble = _steep(place, node, rows[-1])
-            if trouble is not None:
+            wrong = _unbounded_rows(node, rows[-1])
+            if wrong.size:
+                low, least = rows[-1].low[wrong[0]], np.tile(domain(node)[0], node.size)[wrong[0]]
+                trouble = Trouble(place, float(low), float(least))
                 return Bounds(math.inf, None, trouble, separable=False, low=-math.inf, high=math.inf)
+            blocks.append(_node(node, rows[-1], norm))
         last = _rows(program.result, blocks, norm)
         smoothness = _smoothness(program, rows, norm)
         separable = all(bool((block.touches.sum(axis=1) <= 1).all()) for block in blocks[1:])
@@ -127,8 +121,8 @@ def _rows(form: Form, blocks: list[_Known], norm: float) -> _Known:
 
 def _node(node: Node, rows: _Known, norm: float) -> _Known:
     """What a node makes of its rows."""
-    atom, given = ATOMS[node.code], _arguments(node, rows)
-    low, high = atom.spans(given)
+    given = _arguments(node, rows)
+    low, high = spans(given)
     shape = (node.size, node.width)
     boxes = [one.reshape(*shape, -1) for one in (rows.steep_low, rows.steep_high)]
     lengths = rows.length.reshape(shape)
@@ -142,10 +136,10 @@ def _node(node: Node, rows: _Known, norm: float) -> _Known:
         length = _top(lengths, k)
         length = np.minimum(length, _by_whole(node, rows, norm, math.sqrt(math.floor(k) + (k % 1.0) ** 2)))
     else:
-        slopes = [np.where(rows.length.reshape(shape) > 0.0, one, 0.0)[:, :, None] for one in atom.slopes(given)]
-        products = np.array([s * b for s in slopes for b in boxes])
+        steep = [np.where(rows.length.reshape(shape) > 0.0, one, 0.0)[:, :, None] for one in slopes(given)]
+        products = np.array([s * b for s in steep for b in boxes])
         steep_low, steep_high = products.min(axis=0).sum(axis=1), products.max(axis=0).sum(axis=1)
-        largest = np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 0]
+        largest = np.maximum(np.abs(steep[0]), np.abs(steep[1]))[:, :, 0]
         length = np.sum(largest * lengths, axis=1)
         whole = float(largest.max()) * rows.whole if node.width == 1 else math.inf
         if node.code is Code.PNORM and node.number > 1.0:
@@ -203,29 +197,20 @@ def _longest(steepest: tuple[Vector, Vector], norm: float) -> Vector:
 
 
 def _arguments(node: Node, rows: _Known) -> Arguments:
-    least = np.tile(ATOMS[node.code].domain(node)[0], node.size)
+    least = np.tile(domain(node)[0], node.size)
     shape = (node.size, node.width)
     return Arguments(node, np.maximum(rows.low, least).reshape(shape), np.maximum(rows.high, least).reshape(shape))
 
 
-def _outside(place: int, node: Node, rows: _Known) -> Trouble | None:
-    """The first row that leaves the atom's domain."""
-    least, itself = (np.tile(one, node.size) for one in ATOMS[node.code].domain(node))
+def _unbounded_rows(node: Node, rows: _Known) -> NDArray[np.intp]:
+    """The rows that leave the atom's domain; if none does, those that depend on w where it has no finite slope."""
+    least, itself = (np.tile(one, node.size) for one in domain(node))
     slack = _ROUNDING * np.maximum(1.0, np.abs(rows.high))
-    inside = (rows.low >= least - slack) & np.where(itself, True, rows.low > least)
-    wrong = np.flatnonzero(~inside)
-    return Trouble(place, int(wrong[0]), float(rows.low[wrong[0]]), float(least[wrong[0]])) if wrong.size else None
-
-
-def _steep(place: int, node: Node, rows: _Known) -> Trouble | None:
-    """The first row that depends on w, and in which the atom has no finite slope."""
-    slopes = ATOMS[node.code].slopes(_arguments(node, rows))
-    finite = np.isfinite(slopes[0]) & np.isfinite(slopes[1])
-    wrong = np.flatnonzero(~finite.reshape(-1) & rows.touches.any(axis=1))
-    if not wrong.size:
-        return None
-    least = np.tile(ATOMS[node.code].domain(node)[0], node.size)
-    return Trouble(place, int(wrong[0]), float(rows.low[wrong[0]]), float(least[wrong[0]]))
+    outside = np.flatnonzero(~((rows.low >= least - slack) & np.where(itself, True, rows.low > least)))
+    if outside.size:
+        return outside
+    low, high = slopes(_arguments(node, rows))
+    return np.flatnonzero(~(np.isfinite(low) & np.isfinite(high)).reshape(-1) & rows.touches.any(axis=1))
 
 
 # -- backward ---------------------------------------------------------------------------------------------------------
@@ -240,9 +225,9 @@ def _smoothness(program: Program, rows: list[_Known], norm: float) -> float | No
         node, known, gain = program.nodes[place], rows[place], gains[place + 1]
         given = _arguments(node, known)
         moving = known.touches.any(axis=1).reshape(node.size, node.width)
-        slopes = np.maximum(*(np.abs(one) for one in ATOMS[node.code].slopes(given)))
-        curves = np.where(moving & (gain[:, None] > 0.0), ATOMS[node.code].curves(given), 0.0)
-        weights = (curves * gain[:, None]).reshape(-1)
+        steepest = np.maximum(*(np.abs(one) for one in slopes(given)))
+        curved = np.where(moving & (gain[:, None] > 0.0), curves(given), 0.0)
+        weights = (curved * gain[:, None]).reshape(-1)
         if not np.isfinite(weights).all():
             return None
         if set(node.rows.terms) <= {OUTCOMES}:
@@ -252,8 +237,12 @@ def _smoothness(program: Program, rows: list[_Known], norm: float) -> float | No
             rest += float(np.sum(gain * (known.length.reshape(node.size, -1) ** 2).max(axis=1)))
         else:
             rest += float(np.sum(weights * known.length**2))
-        _spread(node.rows, (np.where(moving, slopes, 0.0) * gain[:, None]).reshape(-1), gains)
-    beta = _of_matrix(M, norm) + rest
+        _spread(node.rows, (np.where(moving, steepest, 0.0) * gain[:, None]).reshape(-1), gains)
+    if norm == 1.0:
+        beta = float(np.abs(M).max()) + rest
+    else:
+        largest = max(0.0, float(np.linalg.eigvalsh(M)[-1]))
+        beta = (largest if norm == 2.0 else min(float(np.abs(M).sum()), K * largest)) + rest
     return beta if math.isfinite(beta) else None
 
 
@@ -261,11 +250,3 @@ def _spread(form: Form, gain: Vector, gains: list[Vector]) -> None:
     """Add what rows pass on to the blocks that they are made of."""
     for block, matrix in form.terms.items():
         gains[block] += abs(matrix).T @ gain
-
-
-def _of_matrix(M: Vector, norm: float) -> float:
-    """The largest u.Mu for ||u|| <= 1, or a bound on it."""
-    if norm == 1.0:
-        return float(np.abs(M).max())
-    largest = max(0.0, float(np.linalg.eigvalsh(M)[-1]))
-    return largest if norm == 2.0 else min(float(np.abs(M).sum()), len(M) * largest)

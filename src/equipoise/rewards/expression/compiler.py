@@ -1,9 +1,8 @@
 """From a CVXPY expression of the outcomes to a `Program`, and the proof that it is concave by CVXPY's rules.
 
 Affine atoms of any kind are evaluated at unit vectors: an atom that is zero where its arguments are is linear in them
-with its constants in place; another is linear in all, constants included. So sums, products with constants, indices,
-reshaping, stacking and the like need no list here, and all that is affine between two other atoms becomes one matrix.
-Parts that depend on constants and parameters alone are numbers: parameters are read now.
+with its constants in place; another is linear in all, constants included. So all that is affine between two other atoms
+becomes one matrix. Parts that depend on constants and parameters alone are numbers: parameters are read now.
 
 The others are written in a few words:
 
@@ -123,38 +122,31 @@ class _Compiler:
         """x^p, joined with the nodes of x where both together are smoother."""
         within = self._scaled_nodes(rows)
         if within is not None and p > 1.0:
-            nodes, scales = within
-            if {node.code for node in nodes} == {Code.POS} and {node.number for node in nodes} == {1.0}:
-                arguments = stack(node.rows.rows(np.array([place])) for node, place in self._places(rows))
-                return self.made(Code.POS, arguments.mapped(diagonal(scales)), number=p)
-            if p == 2.0 and {node.code for node in nodes} == {Code.ABS}:
-                arguments = stack(node.rows.rows(np.array([place])) for node, place in self._places(rows))
-                return self.power(arguments.mapped(diagonal(scales)), 2.0)
-            euclidean = all(node.code is Code.PNORM and node.number == 2.0 for node in nodes)
-            if p == 2.0 and euclidean:
-                sums = [_summed(self.power(node.rows, 2.0)) for node, _ in self._places(rows)]
-                return stack(sums).mapped(diagonal(scales**2))
+            places, scales = within
+            nodes = [node for node, _ in places]
+            positive = all(node.code is Code.POS and node.number == 1.0 for node in nodes)
+            if positive or (p == 2.0 and all(node.code is Code.ABS for node in nodes)):
+                scaled = stack(node.rows.rows(np.array([place])) for node, place in places).mapped(diagonal(scales))
+                return self.made(Code.POS, scaled, number=p) if positive else self.power(scaled, 2.0)
+            if p == 2.0 and all(node.code is Code.PNORM and node.number == 2.0 for node in nodes):
+                return stack(_summed(self.power(node.rows, 2.0)) for node in nodes).mapped(diagonal(scales**2))
         if p == 0.0:
             return Form({}, np.ones(rows.size))
         return rows if p == 1.0 else self.made(Code.POWER, rows, number=p)
 
-    def _places(self, rows: Form) -> list[tuple[Node, int]]:
-        """For rows that are multiples of one number each: the node that makes it, and which of its numbers it is."""
-        found: list[tuple[Node, int]] = []
-        for row in range(rows.size):
-            ((block, matrix),) = ((b, m) for b, m in rows.terms.items() if m.indptr[row + 1] > m.indptr[row])
-            found.append((self.nodes[block - 1], int(matrix.indices[matrix.indptr[row]])))
-        return found
-
-    def _scaled_nodes(self, rows: Form) -> tuple[list[Node], Vector] | None:
-        """If each row is a positive multiple of one number that a node makes: these nodes, and the factors."""
+    def _scaled_nodes(self, rows: Form) -> tuple[list[tuple[Node, int]], Vector] | None:
+        """If each row is a positive multiple of one number that a node makes: the nodes, which numbers, the factors."""
         if rows.offset.any() or OUTCOMES in rows.terms or not rows.terms:
             return None
         count = sum(np.diff(matrix.indptr) for matrix in rows.terms.values())
         scales = sum(np.asarray(matrix.sum(axis=1)).reshape(-1) for matrix in rows.terms.values())
         if np.any(count != 1) or np.any(scales <= 0.0):
             return None
-        return [node for node, _ in self._places(rows)], np.asarray(scales)
+        places: list[tuple[Node, int]] = []
+        for row in range(rows.size):
+            ((block, matrix),) = ((b, m) for b, m in rows.terms.items() if m.indptr[row + 1] > m.indptr[row])
+            places.append((self.nodes[block - 1], int(matrix.indices[matrix.indptr[row]])))
+        return places, np.asarray(scales)
 
 
 # -- one function for each atom that is not affine --------------------------------------------------------------------
@@ -206,13 +198,13 @@ def _along_axis(make: Callable[[_Compiler, Any, Form], Form]) -> Rule:
     return rule
 
 
-def _all(code: Code) -> Rule:
-    """One number made of a whole group."""
-    return _along_axis(lambda compiler, atom, rows: compiler.made(code, rows, width=rows.size, number=_count(atom)))
+def _all(code: Code, number: str = "") -> Rule:
+    """One number made of a whole group, and of a number of the atom, if it has one."""
 
+    def make(compiler: _Compiler, atom: Any, rows: Form) -> Form:
+        return compiler.made(code, rows, width=rows.size, number=float(getattr(atom, number)) if number else 0.0)
 
-def _count(atom: Any) -> float:
-    return float(getattr(atom, "k", 0.0))
+    return _along_axis(make)
 
 
 def _power(compiler: _Compiler, atom: Any) -> Form:
@@ -221,10 +213,6 @@ def _power(compiler: _Compiler, atom: Any) -> Form:
 
 def _huber(compiler: _Compiler, atom: Any) -> Form:
     return compiler.made(Code.HUBER, compiler.form(atom.args[0]), number=_constant(atom.M, atom))
-
-
-def _pnorm(compiler: _Compiler, atom: Any, rows: Form) -> Form:
-    return compiler.made(Code.PNORM, rows, width=rows.size, number=float(atom.p))
 
 
 def _norm_1(compiler: _Compiler, atom: Any, rows: Form) -> Form:  # noqa: ARG001
@@ -240,9 +228,7 @@ def _geo_mean(compiler: _Compiler, atom: Any, rows: Form) -> Form:
     if weights.size != rows.size:
         raise RewardError(f"maximise: {shorten(atom)} has weights of 0; leave these entries out")
     used = np.flatnonzero(weights)
-    return compiler.made(
-        Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(float(weight) for weight in weights[used])
-    )
+    return compiler.made(Code.GEO_MEAN, rows.rows(used), width=used.size, weights=tuple(weights[used].tolist()))
 
 
 def _quad_over_lin(compiler: _Compiler, atom: Any) -> Form:
@@ -283,12 +269,12 @@ _RULES: Final[dict[str, Rule]] = {
     "minimum": _extreme(Code.MINIMUM),
     "norm1": _along_axis(_norm_1),
     "norminf": _along_axis(_norm_inf),
-    "pnorm": _along_axis(_pnorm),
+    "pnorm": _all(Code.PNORM, "p"),
     "power": _power,
     "quadform": _quad_form,
     "quadoverlin": _quad_over_lin,
     "relentr": _paired(Code.REL_ENTR),
-    "sumlargest": _all(Code.SUM_LARGEST),
+    "sumlargest": _all(Code.SUM_LARGEST, "k"),
 }  # by the name of the class, in small letters and without underscores
 
 
@@ -313,13 +299,9 @@ def _summed(form: Form) -> Form:
 
 def _columns(atom: Any, values: Sequence[Any], place: int) -> csr_array:
     """The matrix of a linear atom in one argument: its answers to unit vectors."""
-    shape = atom.args[place].shape
-    size = int(atom.args[place].size)
     columns = []
-    for j in range(size):
-        unit = np.zeros(size)
-        unit[j] = 1.0
-        given = [unit.reshape(shape) if at == place else one for at, one in enumerate(values)]
+    for unit in np.eye(int(atom.args[place].size)):
+        given = [unit.reshape(one.shape) if at == place else values[at] for at, one in enumerate(atom.args)]
         columns.append(csr_array(_array(atom.numeric(given), atom.shape).reshape(1, -1)))
     return csr_array(vstack(columns).T)
 
@@ -368,21 +350,11 @@ def require_concave(expression: Any) -> None:
         return
     if expression.is_convex():
         raise RewardError(f"maximise: {shorten(expression)} is convex, not concave; to minimise it, maximise minus it")
-    culprit = _find_culprit(expression)
+    part = expression  # the innermost that is neither convex nor concave
+    while broken := [one for one in part.args if not one.is_dcp()]:
+        part = broken[0]
+    curvatures = [f"{shorten(one)} ({one.curvature.lower()})" for one in part.args if not one.is_constant()]
     raise RewardError(
-        f"maximise: it is not concave by the rules of disciplined convex programming, because of {shorten(culprit)}, "
-        f"which is {_describe_arguments(culprit)}"
+        f"maximise: it is not concave by the rules of disciplined convex programming, because of {shorten(part)}, "
+        f"which is neither convex nor concave by them; it is made of {', '.join(curvatures)}"
     )
-
-
-def _find_culprit(expression: Any) -> Any:
-    """The innermost part that is neither convex nor concave by the rules."""
-    for one in expression.args:
-        if not one.is_dcp():
-            return _find_culprit(one)
-    return expression
-
-
-def _describe_arguments(expression: Any) -> str:
-    curvatures = [f"{shorten(one)} ({one.curvature.lower()})" for one in expression.args if not one.is_constant()]
-    return f"neither convex nor concave by them; it is made of {', '.join(curvatures)}"

@@ -26,7 +26,7 @@ from equipoise.rewards.custom import Custom
 from equipoise.rewards.expression.bounds import bound_program
 from equipoise.rewards.expression.compiler import compile_program, require_concave, shorten, substitute
 from equipoise.rewards.expression.formula import format_comparison
-from equipoise.rewards.expression.program import OUTCOMES, Form, Program
+from equipoise.rewards.expression.program import OUTCOMES, Form
 from equipoise.rewards.expression.reward import expression_from_program
 from equipoise.rewards.separable import Linear
 
@@ -65,17 +65,17 @@ def _sides(constraint: Any, where: str) -> list[Any]:
     """Expressions that must not be negative."""
     import cvxpy
 
-    kind = type(constraint).__name__
+    kind, args = type(constraint).__name__, constraint.args
     if kind == "Inequality":
-        return [constraint.args[1] - constraint.args[0]]
+        return [args[1] - args[0]]
     if kind == "Equality":
-        return [constraint.args[1] - constraint.args[0], constraint.args[0] - constraint.args[1]]
+        return [args[1] - args[0], args[0] - args[1]]
     if kind == "NonNeg":
-        return [constraint.args[0]]
+        return [args[0]]
     if kind == "NonPos":
-        return [-constraint.args[0]]
-    if kind == "SOC" and constraint.args[0].size == 1:
-        return [constraint.args[0] - cvxpy.norm(cvxpy.vec(constraint.args[1], order="C"), 2)]
+        return [-args[0]]
+    if kind == "SOC" and args[0].size == 1:
+        return [args[0] - cvxpy.norm(cvxpy.vec(args[1], order="C"), 2)]
     raise RewardError(f"{where}: {kind} is not converted, in {shorten(constraint)}; write it with <=, >= and ==")
 
 
@@ -90,18 +90,17 @@ def _entries(entries: Any, w: Any, where: str, norm: float) -> Iterator[Constrai
             bounds = bound_program(program, norm)
             if bounds.low >= level:
                 continue
+            text = format_comparison(program, level)
             if bounds.high < level:
-                raise RewardError(f"maximise: {format_comparison(program, level)} holds for no outcomes in [0, 1]")
-            yield Constraint(_function(program, norm), level, format_comparison(program, level))
+                raise RewardError(f"maximise: {text} holds for no outcomes in [0, 1]")
+            function: Reward
+            if program.nodes:
+                function = expression_from_program(program, norm)
+            else:
+                function = Linear(program.result.terms[OUTCOMES].toarray().reshape(-1), norm)
+            yield Constraint(function, level, text)
         except RewardError as error:
             raise RewardError(f"{where}: {str(error).removeprefix('maximise: ')}") from error
-
-
-def _function(program: Program, norm: float) -> Reward:
-    if program.nodes:
-        return expression_from_program(program, norm)
-    weights = program.result.terms[OUTCOMES].toarray().reshape(-1)
-    return Linear(weights, norm)
 
 
 _HARMLESS: Final = ("nonneg", "pos", "bounds")  # what a variable for outcomes may be declared
@@ -140,22 +139,12 @@ def from_cvxpy(
         Those of `Expression`.
     compiled : bool
         False: CVXPY evaluates the expression and its gradient at every call, for atoms that are not compiled. A
-        gradient then takes milliseconds, instead of a fraction of a microsecond; `lipschitz` must be given; and
-        the reward is a `Custom` one, which is not saved with an agent.
+        gradient then takes milliseconds, `lipschitz` must be given, and the reward is not saved with an agent.
 
     Returns
     -------
     Reward
         An `Expression`; `Constrained`, if there are constraints; with ``compiled=False`` a `Custom`.
-
-    Raises
-    ------
-    RewardError
-        Naming the part that is not concave, not compiled, infinitely steep, or of another variable.
-
-    See Also
-    --------
-    equipoise.rewards.Expression : From a formula.
 
     Examples
     --------
@@ -174,10 +163,17 @@ def from_cvxpy(
     ('pnorm(w - 0.25, 2.0) <= 0.5', 'w[0] >= 0.25')
     """
     expression, w = _check_objective(maximise, variable)
+    reward: Reward
     if compiled:
-        reward: Reward = expression_from_program(compile_program(expression, w), norm, lipschitz, smoothness)
+        reward = expression_from_program(compile_program(expression, w), norm, lipschitz, smoothness)
+    elif lipschitz is None:
+        raise RewardError(
+            "lipschitz: nothing is derived with compiled=False; give L in the norm, and beta if g is smooth"
+        )
     else:
-        reward = _evaluate_by_cvxpy(expression, w, norm, lipschitz, smoothness)
+        by = _Evaluated(expression, w)
+        K, in_cvxpy = int(w.size), by.expression
+        reward = Custom(K, by.value, by.gradient, norm, lipschitz, smoothness, expression=in_cvxpy, compiled=False)
     constraints = convert_constraints(subject_to, variable, norm)
     return Constrained(reward, constraints, price, smoothing) if constraints else reward
 
@@ -193,11 +189,21 @@ def _check_objective(maximise: Any, variable: Any) -> tuple[Any, Any]:
     wrong = [name for name, value in variable.attributes.items() if value and name not in _HARMLESS]
     if wrong:
         raise RewardError(f"variable: it is declared {wrong[0]}; average outcomes are any numbers in [0, 1]")
-    _check_bounds(variable)
+    low, high = variable.attributes.get("bounds") or (None, None)
+    if (low is not None and np.any(np.asarray(low) > 0.0)) or (high is not None and np.any(np.asarray(high) < 1.0)):
+        raise RewardError(
+            "variable: its bounds leave out averages in [0, 1], which is a constraint; put it into subject_to, such as "
+            f"{variable.name()} <= 0.5"
+        )
     if isinstance(maximise, cvxpy.Maximize):
         maximise = maximise.args[0]
     if not isinstance(maximise, cvxpy.Expression):
-        raise RewardError(f"maximise: got {maximise!r}; a cvxpy expression is needed{_advice(maximise)}")
+        advice = ""
+        if isinstance(maximise, cvxpy.Minimize):
+            advice = "; to minimise, give minus it"
+        if isinstance(maximise, cvxpy.Problem):
+            advice = "; give that of its objective, and subject_to=problem.constraints"
+        raise RewardError(f"maximise: got {maximise!r}; a cvxpy expression is needed{advice}")
     others = [one for one in maximise.variables() if one is not variable]
     if others:
         raise RewardError(
@@ -207,30 +213,6 @@ def _check_objective(maximise: Any, variable: Any) -> tuple[Any, Any]:
     expression = substitute(maximise, variable, w)
     require_concave(expression)
     return expression, w
-
-
-def _check_bounds(variable: Any) -> None:
-    """Bounds that outcomes may leave are constraints, which would be lost."""
-    bounds = variable.attributes.get("bounds")
-    if bounds is None:
-        return
-    low, high = ((None if side is None else np.asarray(side, dtype=np.float64)) for side in bounds)
-    if (low is not None and np.any(low > 0.0)) or (high is not None and np.any(high < 1.0)):
-        raise RewardError(
-            "variable: its bounds leave out averages in [0, 1], which is a constraint; put it into subject_to, such as "
-            f"{variable.name()} <= 0.5"
-        )
-
-
-def _advice(given: Any) -> str:
-    """What to give instead of a program, or of an expression to minimise."""
-    import cvxpy
-
-    if isinstance(given, cvxpy.Minimize):
-        return "; to minimise, give minus it"
-    if isinstance(given, cvxpy.Problem):
-        return "; give that of its objective, and subject_to=problem.constraints"
-    return ""
 
 
 # -- by CVXPY itself --------------------------------------------------------------------------------------------------
@@ -264,16 +246,3 @@ class _Evaluated:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state | {"_turn": threading.Lock()})
-
-
-def _evaluate_by_cvxpy(
-    expression: Any, w: Any, norm: float, lipschitz: float | None, smoothness: float | None
-) -> Custom:
-    if lipschitz is None:
-        raise RewardError(
-            "lipschitz: nothing is derived with compiled=False; give L in the norm, and beta if g is smooth"
-        )
-    by = _Evaluated(expression, w)
-    return Custom(
-        int(w.size), by.value, by.gradient, norm, lipschitz, smoothness, expression=by.expression, compiled=False
-    )

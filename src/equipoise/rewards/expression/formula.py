@@ -2,12 +2,12 @@
 
     1 - 0.5 * sum(square(w - [0.2, 0.3]))          min(w) + 0.1 * sum(w)          sum(log(w[1:] + 0.05))
 
-The words are those of `FUNCTIONS`, and w is the vector of average outcomes: w[0] is the first, w[1:] and w[[0, 2]] are
-several. +, -, *, / and ** go entry by entry, @ is the product of a matrix or a vector with a vector. Nothing else has a
-meaning, so that a formula from a file can do nothing but describe a function.
+The words are those of `FUNCTIONS`, and w is the vector of average outcomes, with indices such as w[0], w[1:] and
+w[[0, 2]]. +, -, *, / and ** go entry by entry, @ is the product of a matrix or a vector with a vector. Nothing else has
+a meaning, so that a formula from a file can do nothing but describe a function.
 
 `format_program` writes a `Program` as a formula that reads as the same nodes and the same numbers, to the last bit.
-Rows that take few words are written in few: w, w[1], -2.0 * sum(x), [0.5, 1.0] @ w. All others are a matrix times a
+Rows are written in few words where that is possible: w, w[1], -2.0 * sum(x), [0.5, 1.0] @ w; else as a matrix times a
 vector.
 """
 
@@ -19,13 +19,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from equipoise._checks import suggest
 from equipoise._types import Vector
 from equipoise.errors import RewardError
-from equipoise.rewards.expression.atoms import ATOMS
 from equipoise.rewards.expression.program import OUTCOMES, Code, Form, Node, Program, negate
 
 NAME: Final = "w"
@@ -41,11 +39,8 @@ def _times(one: Any, two: Any) -> Any:
     """Entry by entry, where CVXPY's own sign would take two vectors for matrices."""
     import cvxpy
 
-    return (
-        cvxpy.multiply(one, two)
-        if isinstance(one, cvxpy.Expression) or isinstance(two, cvxpy.Expression)
-        else one * two
-    )
+    is_formula = isinstance(one, cvxpy.Expression) or isinstance(two, cvxpy.Expression)
+    return cvxpy.multiply(one, two) if is_formula else one * two
 
 
 _OPERATORS: Final[dict[type[ast.AST], Callable[..., Any]]] = {
@@ -168,13 +163,9 @@ def format_comparison(program: Program, least: float) -> str:
     return f"{format_program(program._replace(result=negate(program.result)))} <= {0.0 - least:g}"
 
 
-def format_node(program: Program, place: int) -> str:
+def format_node(node: Node, program: Program) -> str:
     """The formula of one node."""
-    return _print_node(program.nodes[place], program)
-
-
-def _print_node(node: Node, program: Program) -> str:
-    name = ATOMS[node.code].name
+    name = node.code.name.lower()
     if node.code is Code.POWER:
         return _print_power(node.number, _print_rows(node.rows, program))
     if node.code is Code.POS:
@@ -221,19 +212,15 @@ def _print_term(matrix: csr_array, block: int, program: Program) -> str:
     """A matrix times a block."""
     m, n = matrix.shape
     node = None if block == OUTCOMES else program.nodes[block - 1]
-    if n == 1 and node is not None:
-        column = matrix.toarray().reshape(-1)
-        if m == 1 and column[0] < 0.0 and node.code is Code.SUM_LARGEST:
-            return _print_scaled(
-                -column[0], f"sum_smallest({_print_rows(negate(node.rows), program)}, {node.number!r})"
-            )
-        return (
-            _print_scaled(column[0], _print_node(node, program))
-            if m == 1
-            else f"{_print_numbers(column)} * {_print_node(node, program)}"
-        )
-    name = "w" if node is None else _print_node(node, program)
+    name = NAME if node is None else format_node(node, program)
     data, columns = matrix.data, matrix.indices
+    if n == 1 and node is not None:
+        if m > 1:
+            return f"{_print_numbers(matrix.toarray().reshape(-1))} * {name}"
+        if data[0] < 0.0 and node.code is Code.SUM_LARGEST:
+            smallest = f"sum_smallest({_print_rows(negate(node.rows), program)}, {node.number!r})"
+            return _print_scaled(-data[0], smallest)
+        return _print_scaled(data[0], name)
     alone = bool((np.diff(matrix.indptr) == 1).all())
     same = bool((data == data[0]).all())
     if m == 1 and not alone:
@@ -242,13 +229,10 @@ def _print_term(matrix: csr_array, block: int, program: Program) -> str:
         return f"{_print_numbers(matrix.toarray().reshape(-1))} @ {name}"
     whole = m == n > 1 and np.array_equal(columns, np.arange(n))
     if alone and (same or whole):
-        vector = name if whole else f"{name}[{_print_indices(columns)}]"
+        place = str(int(columns[0])) if len(columns) == 1 else repr([int(column) for column in columns])
+        vector = name if whole else f"{name}[{place}]"
         return _print_scaled(data[0], vector) if same else f"{_print_numbers(data)} * {vector}"
-    return f"{_print_matrix(matrix)} @ {name}"
-
-
-def _print_indices(columns: NDArray[np.integer]) -> str:
-    return str(int(columns[0])) if len(columns) == 1 else repr([int(column) for column in columns])
+    return f"{[[float(number) for number in row] for row in matrix.toarray()]!r} @ {name}"
 
 
 def _print_scaled(factor: float, text: str) -> str:
@@ -259,7 +243,3 @@ def _print_scaled(factor: float, text: str) -> str:
 
 def _print_numbers(x: Vector) -> str:
     return repr(float(x[0])) if x.size == 1 else repr([float(number) for number in x])
-
-
-def _print_matrix(matrix: csr_array) -> str:
-    return repr([[float(number) for number in row] for row in matrix.toarray()])

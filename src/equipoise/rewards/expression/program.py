@@ -1,14 +1,11 @@
-r"""What an expression is compiled to: affine rows of numbers, atoms applied to groups of them, one last affine row.
+"""What an expression is compiled to: affine rows of numbers, atoms applied to groups of them, one last affine row.
 
 A *block* is a vector of numbers: block 0 is w, block i + 1 holds what node i gives. A `Form` is rows of
 
     offset + sum over blocks of (matrix of that block) (block),
 
-so that all that is affine in an expression (sums, products with constants, indices, reshaping, stacking) is one matrix.
-A `Node` takes its rows in groups of `width` and makes one number of each group: of one row the square, of all rows the
-largest. The expression is one last row.
-
-`tape` writes this as one vector of floats, which the kernels read:
+so that all that is affine in an expression is one matrix. A `Node` takes its rows in groups of `width` and makes one
+number of each group. The expression is one last row. `write_tape` makes one vector of floats, which the kernels read:
 
     head      see `Head`
     starts    where each node begins
@@ -166,14 +163,11 @@ def negate(form: Form) -> Form:
 def stack(forms: Iterable[Form]) -> Form:
     """The rows of several forms, one after the other."""
     forms = list(forms)
-    total = sum(form.size for form in forms)
+    total, first = sum(form.size for form in forms), 0
     whole = Form({}, np.zeros(total))
-    first = 0
     for form in forms:
-        place = csr_array(
-            (np.ones(form.size), (np.arange(first, first + form.size), np.arange(form.size))), shape=(total, form.size)
-        )
-        whole = whole.plus(form.mapped(place))
+        own = np.arange(form.size)
+        whole = whole.plus(form.mapped(csr_array((np.ones(form.size), (first + own, own)), shape=(total, form.size))))
         first += form.size
     return whole
 

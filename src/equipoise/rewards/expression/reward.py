@@ -1,23 +1,20 @@
 """`Expression`: a reward from a formula, a concave expression of the average outcomes.
 
 The formula is written with CVXPY's words (`formula`), and CVXPY's rules of disciplined convex programming must prove
-it concave, for w >= 0. Its atoms become a tape that one kernel runs (`program`, `kernels`), so that no formula is
-compiled on its own, and a call costs some tens of nanoseconds.
+it concave, for w >= 0. Its atoms become a tape that one kernel runs (`program`, `kernels`): a call costs some tens of
+nanoseconds. The formula is all that a reward holds, so it can be saved, and `solve` maximises it in CVXPY.
 
-L and beta are bounds by interval arithmetic over the box (`bounds`): they hold, and may be larger than necessary. An
-expression that is infinitely steep somewhere in the box, such as a logarithm at 0, raises an error. Constants from the
-user that are smaller than what is proven are checked at random points.
+L and beta are bounds by interval arithmetic over the box (`bounds`), and may be larger than necessary. An expression
+that is infinitely steep somewhere in the box, such as a logarithm at 0, raises an error. Constants from the user that
+are smaller than what is proven are checked at random points.
 
 The conjugate's maximiser is found by bisection for a sum of functions of one outcome each, and among the corners for
 order statistics; both are exact to rounding. Else it is found by iteration, and `exact_conjugate` is False.
 
 Order statistics: g(w) = c.w + sum_k a_k w_(k) + a constant, w_(1) <= ... <= w_(K), such as min(w), -max(w),
-sum_smallest(w, k) and their sums. Where the outcomes have one order g is linear, so that, as in `rewards.ordered`,
-g(w) - g(0) is the integral over levels s of g(1_A) - g(0), A the outcomes of at least s. So g + theta.w is largest at
-some 1_A. The part of the a_k depends on the size of A alone: of all A of n outcomes, the best has those with the
+sum_smallest(w, k) and their sums. As in `rewards.ordered`, g(w) - g(0) is the integral over levels s of g(1_A) - g(0),
+A the outcomes of at least s, so g + theta.w is largest at some 1_A. Of all A of n outcomes, the best has those with the
 largest c_k + theta_k, and g(e_k) differs from c_k by the same for all k.
-
-The formula is all that a reward holds, so it can be saved, and `solve` maximises the same formula in CVXPY.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from equipoise.rewards.expression.bounds import Bounds, Trouble, bound_program
 from equipoise.rewards.expression.compiler import compile_program, require_concave
 from equipoise.rewards.expression.formula import NAME, format_node, format_program, read_formula
 from equipoise.rewards.expression.kernels import KERNELS, ORDERED_KERNELS, SEPARABLE_KERNELS
-from equipoise.rewards.expression.program import OUTCOMES, Code, Form, Program, write_tape
+from equipoise.rewards.expression.program import OUTCOMES, Code, Program, write_tape
 from equipoise.rewards.norms import check_norm
 
 if TYPE_CHECKING:
@@ -46,24 +43,17 @@ _IN_ORDER: Final = (Code.MINIMUM, Code.MAXIMUM, Code.SUM_LARGEST)
 
 
 def is_of_order_statistics(program: Program) -> bool:
-    """Whether each atom of a program is an order statistic of all outcomes, all in the same unit."""
-    return bool(program.nodes) and all(
-        node.code in _IN_ORDER and node.width == program.n_outcomes and _is_all_outcomes(node.rows, program.n_outcomes)
-        for node in program.nodes
-    )
-
-
-def _is_all_outcomes(rows: Form, n_outcomes: int) -> bool:
-    """Whether the rows are all outcomes, in any order, times one number and plus another."""
-    if list(rows.terms) != [OUTCOMES] or rows.size != n_outcomes:
-        return False
-    matrix = rows.terms[OUTCOMES]
-    return bool(
-        np.all(np.diff(matrix.indptr) == 1)
-        and np.unique(matrix.indices).size == n_outcomes
-        and np.all(matrix.data == matrix.data[0])
-        and np.all(rows.offset == rows.offset[0])
-    )
+    """Whether each atom of a program is an order statistic of all outcomes, in any order, times one number plus one."""
+    K = program.n_outcomes
+    for node in program.nodes:
+        rows = node.rows
+        if node.code not in _IN_ORDER or not node.width == rows.size == K or list(rows.terms) != [OUTCOMES]:
+            return False
+        matrix = rows.terms[OUTCOMES]
+        each_once = np.all(np.diff(matrix.indptr) == 1) and np.unique(matrix.indices).size == K
+        if not (each_once and np.all(matrix.data == matrix.data[0]) and np.all(rows.offset == rows.offset[0])):
+            return False
+    return bool(program.nodes)
 
 
 _SAMPLES: Final = 400  # points at which constants given by the user are tried
@@ -86,18 +76,7 @@ class Expression(Packed):
     lipschitz : float, optional
         L; by default a bound that is proven. A smaller one is held against random points.
     smoothness : float, optional
-        beta; by default a bound that is proven, or None where there is a kink. A smaller one is held against random
-        points.
-
-    Raises
-    ------
-    RewardError
-        Naming the part that has no meaning, is not concave, is not compiled, or is infinitely steep.
-
-    See Also
-    --------
-    equipoise.rewards.from_cvxpy : From a CVXPY expression.
-    equipoise.rewards.Custom : From plain functions.
+        beta; by default a bound that is proven, or None where there is a kink. A smaller one is checked likewise.
 
     Examples
     --------
@@ -119,21 +98,10 @@ class Expression(Packed):
         lipschitz: float | None = None,
         smoothness: float | None = None,
     ) -> None:
-        self._build(maximise, n_outcomes, norm, lipschitz, smoothness)
-
-    def _build(
-        self,
-        maximise: str,
-        n_outcomes: int,
-        norm: float,
-        lipschitz: float | None,
-        smoothness: float | None,
-        program: Program | None = None,
-    ) -> None:
         self.n_outcomes = checked_count(n_outcomes, "n_outcomes", 1)
         self.norm = check_norm(norm)
         self.maximise = maximise
-        self._needs_sign, self.piecewise_linear, self._program = _prove(maximise, self.n_outcomes, program)
+        self._needs_sign, self.piecewise_linear, self._program = _prove(maximise, self.n_outcomes)
         given = None if lipschitz is None else checked_number(lipschitz, "lipschitz", 0.0)
         bounds = bound_program(self._program, self.norm)
         if bounds.trouble is not None and given is None:
@@ -199,13 +167,11 @@ class Expression(Packed):
 def expression_from_program(
     program: Program, norm: float, lipschitz: float | None = None, smoothness: float | None = None
 ) -> Expression:
-    """The reward of a program; its formula is read, but not compiled again."""
-    reward = Expression.__new__(Expression)
-    reward._build(format_program(program), program.n_outcomes, norm, lipschitz, smoothness, program)
-    return reward
+    """The reward of a program."""
+    return Expression(format_program(program), program.n_outcomes, norm, lipschitz, smoothness)
 
 
-def _prove(maximise: str, n_outcomes: int, program: Program | None) -> tuple[bool, bool, Program]:
+def _prove(maximise: str, n_outcomes: int) -> tuple[bool, bool, Program]:
     """Whether the proof that a formula is concave needs w >= 0, whether it is piecewise linear, and its program."""
     import cvxpy
 
@@ -216,7 +182,7 @@ def _prove(maximise: str, n_outcomes: int, program: Program | None) -> tuple[boo
         w = cvxpy.Variable(n_outcomes, name=NAME, nonneg=True)
         expression = read_formula(maximise, w)
         require_concave(expression)
-    program = program or compile_program(expression, w)
+    program = compile_program(expression, w)
     if program.room() > _MOST_ROOM:
         raise RewardError(
             f"maximise: it needs {program.room()} numbers at once, and {_MOST_ROOM} is the most that is compiled; "
@@ -227,8 +193,8 @@ def _prove(maximise: str, n_outcomes: int, program: Program | None) -> tuple[boo
 
 def _steepness_error(program: Program, trouble: Trouble) -> RewardError:
     """The error that names the part without a finite slope, and the way out."""
-    part = format_node(program, trouble.node)
     node = program.nodes[trouble.node]
+    part = format_node(node, program)
     why = f"its argument reaches {trouble.low:g} for outcomes in [0, 1], where it is"
     why += " not defined." if trouble.low < trouble.least else " infinitely steep."
     way_out = f"Add an offset to it, such as {trouble.least - trouble.low + _OFFSET:g}"
