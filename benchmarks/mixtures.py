@@ -2,6 +2,7 @@
 
     python -m benchmarks.mixtures                       # 10 seeds, 10^5 steps; writes the page
     python -m benchmarks.mixtures --seeds 2 --page ""   # prints the tables alone
+    python -m benchmarks.mixtures --budgets             # the table of docs/applications/budgets.md
 
 An entry is the mean over seeds and, after ±, the standard error of the mean. Every agent sees the same world of the
 same seed. The agents of a row that know the model learn nothing; the others are given the table's size alone.
@@ -22,6 +23,9 @@ import equipoise as eq
 from benchmarks.pages import put
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "mixtures.md"
+BUDGETS_PAGE: Final = PAGE.parent / "applications" / "budgets.md"
+BUDGET: Final = 0.3
+HORIZONS: Final = (10_000, 100_000)
 MARKS: Final = (100, 1_000, 10_000, 100_000, 1_000_000)
 Make = Callable[[eq.Model, eq.rewards.Reward, int], eq.Agent]
 
@@ -112,6 +116,50 @@ def measure(steps: int, seeds: int, chosen: list[str]) -> tuple[list[str], list[
     return last, way
 
 
+def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> eq.agents.KnapsackTocUCRL2 | eq.KnapsackAgent:
+    known, drawn = eq.confidence.Known(model), eq.confidence.PosteriorSampling(seed=seed)
+    given = (model.space, BUDGET, horizon, 0)
+    return {
+        "`KnapsackTocUCRL2`": lambda: eq.agents.KnapsackTocUCRL2(*given),
+        "`KnapsackTocUCRL2`, `Adaptive`": lambda: eq.agents.KnapsackTocUCRL2(
+            *given, confidence=eq.confidence.Adaptive()
+        ),
+        "`KnapsackTocUCRL2`, `Known`": lambda: eq.agents.KnapsackTocUCRL2(*given, confidence=known, tolerance=1e-9),
+        "`KnapsackAgent`": lambda: eq.KnapsackAgent(*given),
+        "`KnapsackAgent`, `PosteriorSampling`": lambda: eq.KnapsackAgent(*given, confidence=drawn),
+        "`KnapsackAgent`, `Known`": lambda: eq.KnapsackAgent(*given, confidence=known),
+    }[title]()
+
+
+BUDGETED: Final = (
+    "`KnapsackTocUCRL2`", "`KnapsackTocUCRL2`, `Adaptive`", "`KnapsackTocUCRL2`, `Known`", "`KnapsackAgent`",
+    "`KnapsackAgent`, `PosteriorSampling`", "`KnapsackAgent`, `Known`",
+)  # fmt: skip
+
+
+def measure_budgets(seeds: int) -> str:
+    """The table of agents within budgets: regret per step, and the part of the horizon in which nothing was left."""
+    columns = " | ".join(f"T = {horizon:,} | idle, %" for horizon in HORIZONS)
+    rows = [f"| problem | agent | {columns} |", f"| --- | --- |{' ---: |' * (2 * len(HORIZONS))}"]
+    for name, model in (("pricing", eq.models.pricing()), ("bidding", eq.models.bidding())):
+        best = eq.solve_knapsack(model, BUDGET, progress=False)
+        for title in BUDGETED:
+            cells = []
+            for horizon in HORIZONS:
+                regrets, idle = [], []
+                for seed in range(seeds):
+                    agent = _budgeted(title, model, horizon, seed)
+                    eq.simulate(model, agent, horizon, seed=seed, checkpoints=[horizon], progress=False)
+                    assert agent.inventory.min() >= 0.0
+                    regrets.append(agent.regret(best) / horizon)
+                    idle.append(100.0 * (1.0 - (agent.stopping_time or 0) / horizon))
+                error = np.std(regrets, ddof=1) / np.sqrt(seeds) if seeds > 1 else 0.0
+                cells.append(f"{np.mean(regrets):.4f} ± {error:.4f} | {np.mean(idle):.2f}")
+            rows.append(f"| {name} | {title} | {' | '.join(cells)} |")
+            print(rows[-1], file=sys.stderr, flush=True)
+    return f"Regret per step with b = {BUDGET}, {seeds} seeds (mean ± standard error):\n\n" + "\n".join(rows)
+
+
 def main() -> None:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -120,7 +168,14 @@ def main() -> None:
     parser.add_argument("--agents", nargs="*", default=list(AGENTS), choices=list(AGENTS))
     parser.add_argument("--page", default=str(PAGE), help="where to write the tables; empty: print them alone")
     parser.add_argument("--part", default="mixtures", help="which part of the page they replace")
+    parser.add_argument("--budgets", action="store_true", help="only the agents with budgets, on the page about them")
     given = parser.parse_args()
+    if given.budgets:
+        text = measure_budgets(given.seeds)
+        print(text)
+        if given.page:
+            put("re-solving", text, BUDGETS_PAGE)
+        return
     last, way = measure(given.steps, given.seeds, given.agents)
     marks = [mark for mark in MARKS if mark < given.steps] + [given.steps]
     text = "\n".join(

@@ -118,6 +118,7 @@ def bases() -> list[Base]:
             if entry["name"] in (
                 "table",
                 "knapsack",
+                "knapsack, the paper's",
                 "mechanics: one noise",
                 "sparse: Adaptive, Quadratic",
                 "round robin",

@@ -58,9 +58,7 @@ def test_importing_the_package_loads_nothing_else():
 
 
 def test_an_agent_loads_no_heavy_library():
-    names = (
-        "eq.TocUCRL2, eq.KnapsackAgent, eq.recommended, eq.simulate, eq.models, eq.rewards, eq.oracles, eq.confidence"
-    )
+    names = "eq.TocUCRL2, eq.recommended, eq.simulate, eq.models, eq.rewards, eq.oracles, eq.confidence"
     loaded = _loaded(f"import equipoise as eq; {names}")
     assert "equipoise.agents.toc_ucrl2" in loaded
     assert loaded.isdisjoint(HEAVY.split())

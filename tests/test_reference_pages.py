@@ -119,7 +119,7 @@ def test_what_the_measured_applications_say():
     text, regrets = page("applications/measured"), applications()
     assert len(regrets) > 50
     learning = {
-        problem: means for (problem, agent), means in regrets.items() if agent in ("TOC-UCRL2", "KnapsackAgent")
+        problem: means for (problem, agent), means in regrets.items() if agent in ("TOC-UCRL2", "KnapsackTocUCRL2")
     }
     knowing = {
         problem: min(means[-1] for (of, agent), means in regrets.items() if of == problem and "stationary" in agent)

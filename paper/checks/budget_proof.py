@@ -43,7 +43,7 @@ from scipy.stats import binom
 
 from equipoise._statistics import log_slope
 from equipoise._types import Vector
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.knapsack import KnapsackTocUCRL2
 from equipoise.models import bidding, pricing
 from equipoise.models.model import Model
 from equipoise.offline.benchmark import solve
@@ -249,7 +249,7 @@ def _outside_domain(run: FreeRun) -> float:
 
 def _other_path(model: Model, run: FreeRun, seed: int) -> float:
     """How far apart what Algorithm 2 earned is from the first tau steps of the free run with the same seed."""
-    agent = KnapsackAgent(model.space, run.b, run.T, 0)
+    agent = KnapsackTocUCRL2(model.space, run.b, run.T, 0)
     simulate(model, agent, run.T, seed, checkpoints=[run.T], progress=False)
     return abs(agent.earned - float(run.earned[run.tau - 1]))
 

@@ -6,7 +6,7 @@ so per step it falls like T^-1/3; by erratum 39 without the factor K. The horizo
 an agent of its own.
 
 **Algorithm 2 exceeds its budgets as printed** (erratum 4): it acts as long as I_k >= 0, and at I_k = 0 the next
-action may take a unit. As `KnapsackAgent` does it, an action is taken only if I_k >= 1 for all k: no budget is
+action may take a unit. As `KnapsackTocUCRL2` does it, an action is taken only if I_k >= 1 for all k: no budget is
 exceeded, with certainty. The printed rule is run here as what it is, TOC-UCRL2 on g_C until some I_k < 0.
 
 **What is lost, in closed form** (`lag`). The oracle's price of resource k is a function of what was consumed alone:
@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from equipoise._statistics import log_slope
 from equipoise._types import Vector
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.knapsack import KnapsackTocUCRL2
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.known import Known
 from equipoise.models import bidding, pricing
@@ -196,12 +196,12 @@ def lost_per_step(model: Model, b: float, last: int, seeds: int, known: bool) ->
     return Curve(horizons, lost), worst
 
 
-def _agent(model: Model, b: float, horizon: int, *, known: bool) -> KnapsackAgent:
+def _agent(model: Model, b: float, horizon: int, *, known: bool) -> KnapsackTocUCRL2:
     exact = (Known(model), TOLERANCE) if known else (None, None)
-    return KnapsackAgent(model.space, b, horizon, 0, 0.05, *exact)
+    return KnapsackTocUCRL2(model.space, b, horizon, 0, 0.05, *exact)
 
 
-def _beyond(agent: KnapsackAgent) -> float:
+def _beyond(agent: KnapsackTocUCRL2) -> float:
     """How much more of a resource was taken than there was, at most."""
     return float(agent.average[1:].max() - agent.budget) * agent.horizon
 
@@ -212,7 +212,7 @@ def _random_excess(count: int) -> float:
         rng = np.random.default_rng([61, index])
         model = random_market(int(rng.integers(2, 7)), int(rng.integers(1, 4)), index)
         horizon, b = int(rng.integers(10, 2000)), float(rng.uniform(0.02, 0.9))
-        agent = KnapsackAgent(model.space, b, horizon, 0)
+        agent = KnapsackTocUCRL2(model.space, b, horizon, 0)
         simulate(model, agent, horizon, index, checkpoints=[horizon], progress=False)
         worst = max(worst, _beyond(agent))
     return worst

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import equipoise as eq
+from equipoise.agents import KnapsackTocUCRL2
 from equipoise.agents.baselines import FrankWolfeUCB, PosteriorProgram, RoundRobin, Rule, StationaryAgent
 
 TARGET = [0.4, 0.3, 0.3]
@@ -46,8 +47,16 @@ def cases() -> dict[str, Case]:
             ),
         ),
         "knapsack": Case(nulls, lambda: eq.KnapsackAgent(nulls.space, 0.2, HORIZON, 0)),
-        "knapsack, all given": Case(
-            nulls, lambda: eq.KnapsackAgent(nulls.space, 0.5, HORIZON, [0] * 5, 0.1, known, tolerance=1e-4)
+        "knapsack, all given": Case(nulls, lambda: eq.KnapsackAgent(nulls.space, 0.5, HORIZON, [0] * 5, 0.1, known)),
+        "knapsack, drawn": Case(
+            nulls,
+            lambda: eq.KnapsackAgent(
+                nulls.space, 0.3, HORIZON, 0, confidence=eq.confidence.PosteriorSampling(seed=5)
+            ),
+        ),
+        "knapsack toc": Case(nulls, lambda: KnapsackTocUCRL2(nulls.space, 0.2, HORIZON, 0)),
+        "knapsack toc, all given": Case(
+            nulls, lambda: KnapsackTocUCRL2(nulls.space, 0.5, HORIZON, [0] * 5, 0.1, known, tolerance=1e-4)
         ),
         "mixture": Case(world, lambda: eq.MixtureUCRL2(space, kinked)),
         "mixture, smooth": Case(world, lambda: eq.MixtureUCRL2(space, smooth, delta=0.1)),
@@ -66,7 +75,7 @@ def cases() -> dict[str, Case]:
 
 
 CASES = cases()
-KINDS = {"toc", "knapsack", "randomised", "rule", "round robin", "arms"}  # one of each class
+KINDS = {"toc", "knapsack toc", "randomised", "rule", "round robin", "arms"}  # classes whose files are checked alike
 
 
 def take(agent: eq.agents.Agent, world: eq.models.World, steps: int) -> list[tuple[int, bytes, int]]:

@@ -134,8 +134,14 @@ def test_under_budgets():
             model.space.outcome_names()[0]
         )
     )  # fmt: skip
-    with pytest.raises(LogError, match="is a null action, and yields or consumes something"):
-        eq.KnapsackAgent(model.space, 0.25, 1000, 0).absorb(bad)
+    with pytest.raises(LogError, match="a null action must yield and consume nothing"):
+        eq.agents.KnapsackTocUCRL2(model.space, 0.25, 1000, 0).absorb(bad)
+    names = model.space.outcome_names()
+    consumes = log.with_columns(pl.when(pl.col("action") == 0).then(1.0).otherwise(pl.col(names[1])).alias(names[1]))
+    agent = eq.KnapsackAgent(model.space, 0.25, 1000, 0)
+    with pytest.raises(LogError, match="a null action must consume nothing"):
+        agent.absorb(consumes)
+    assert agent.absorb(log) == 2000  # nothing of the other was taken
 
 
 def test_resuming_after_a_gap():

@@ -10,6 +10,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent
+from equipoise.agents.budgets import BudgetedAgent
 from equipoise.confidence.base import Confidence
 from equipoise.oracles.base import Oracle
 from tests.agents.kinds import CASES, HORIZON, take
@@ -22,7 +23,7 @@ REWARD = eq.rewards.Quadratic([0.5, 0.5])
 def test_made_again_it_goes_the_same_way(name):
     model, make = CASES[name]
     agent = make()
-    made_of = () if isinstance(agent, eq.KnapsackAgent) else (agent.reward,)
+    made_of = () if isinstance(agent, BudgetedAgent) else (agent.reward,)
     twin = type(agent)(agent.space, *made_of, **agent.arguments())
     assert twin.arguments().keys() == agent.arguments().keys()
     assert repr(twin.arguments()) == repr(agent.arguments())
@@ -68,7 +69,7 @@ def test_what_they_say():
     assert eq.TocUCRL2(SPACE, REWARD).arguments()["threshold"] is None
     assert eq.TocUCRL2(SPACE, REWARD, threshold=math.inf).arguments()["threshold"] == math.inf
 
-    knapsack = CASES["knapsack"].make().arguments()
+    knapsack = CASES["knapsack toc"].make().arguments()
     assert {name: value for name, value in knapsack.items() if name != "confidence"} == {
         "budget": 0.2,
         "horizon": HORIZON,
@@ -76,6 +77,7 @@ def test_what_they_say():
         "delta": 0.05,
         "tolerance": None,
     }
+    assert list(CASES["knapsack"].make().arguments()) == ["budget", "horizon", "null_actions", "delta", "confidence"]
 
     assert StationaryAgent(SPACE, REWARD).arguments() == {"policy": None, "seed": 0}
     told = StationaryAgent(SPACE, REWARD, np.array([1, 0]), seed=np.int64(4)).arguments()

@@ -493,12 +493,17 @@ OUT_OF_RANGE = {
         ("memory.proof.time", at(0, 10**9)),
         ("memory.proof.time", at(0, -1)),
     ],
-    "knapsack": [
+    "knapsack toc": [
         ("clock", at(0, 70)),
         ("clock", at(0, 302)),
         ("clock", at(1, 5)),
         ("clock", at(2, 15)),
         ("total", at(1, 76.0)),  # more than its budget
+        ("memory.inner.clock", at(0, 2)),
+        ("memory.inner.clock", at(0, 10**6)),
+        ("memory.inner.total", at(0, -1.0)),
+        ("memory.inner.total", at(1, np.nan)),
+        ("memory.inner.total", at(1, 76.0)),
     ],
 }
 
@@ -572,7 +577,7 @@ def test_a_stream_that_is_not_its_own(saved, change):
 
 @pytest.mark.parametrize("null", [3, -1, 0.5, "?"])
 def test_null_actions_that_are_none(saved, null):
-    path = saved("knapsack")
+    path = saved("knapsack toc")
     header, arrays = read(path)
     for wrong in ([null, *header["agent"]["null_actions"][1:]], [0] * 4, null):
         write(path, arrays, header | {"agent": header["agent"] | {"null_actions": wrong}})

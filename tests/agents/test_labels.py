@@ -35,8 +35,8 @@ def test_null_actions():
         eq.KnapsackAgent(known, budget=0.5, horizon=10, null_actions=0)
     agent = eq.KnapsackAgent(SPACE, budget=0.05, horizon=10, null_actions=0)
     assert agent.act(0) == 0  # half a unit for all ten steps: it has stopped
-    with pytest.raises(eq.EquipoiseError, match=r'state 0 \("idle"\), action 0 \("wait"\) gave \[1.0, 0.0\]'):
-        agent.observe([1.0, 0.0], 0)
+    with pytest.raises(eq.EquipoiseError, match=r'state 0 \("idle"\), action 0 \("wait"\) gave \[0.0, 1.0\]'):
+        agent.observe([0.0, 1.0], 0)
 
 
 def test_a_saved_agent_keeps_the_labels_of_its_space_and_of_a_known_world(tmp_path):

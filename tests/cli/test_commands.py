@@ -193,6 +193,7 @@ def test_list_has_every_public_name_and_parameter():
     assert {
         "TocUCRL2",
         "KnapsackAgent",
+        "KnapsackTocUCRL2",
         "MixtureUCRL2",
         "Optimum",
         "PosteriorProgram",

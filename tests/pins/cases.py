@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import equipoise as eq
+from equipoise.agents import KnapsackTocUCRL2
 from equipoise.agents.baselines import FrankWolfeUCB, RoundRobin, Rule, StationaryAgent, ucrl2
 from tests.agents.mechanics_cases import CASES as MECHANICS
 
@@ -322,13 +323,14 @@ def saved() -> dict[str, Case]:
         "told": lambda: (visits, eq.TocUCRL2(visits.space, eq.rewards.Entropy(4))),
         "ball": lambda: (small, eq.TocUCRL2(small.space, smooth, confidence=eq.confidence.L1())),
         "restarts": lambda: (small, eq.TocUCRL2(small.space, eq.rewards.BottomSum(3, 1))),
-        "knapsack": lambda: (nulls, eq.KnapsackAgent(nulls.space, 0.4, 300, 0)),
+        "knapsack, the paper's": lambda: (nulls, KnapsackTocUCRL2(nulls.space, 0.4, 300, 0)),
         "stationary": lambda: (small, StationaryAgent(small.space, smooth, policy, seed=11)),
         "round robin": lambda: (small, RoundRobin(small.space, smooth)),
         "rule": lambda: (small, Rule(small.space, smooth, [2, 0, 1, 1, 0])),
         "arms": lambda: (arms, FrankWolfeUCB(arms.space, smooth)),
         **{name: more[name] for name in chosen},
         **mixtures(),
+        "knapsack": lambda: (nulls, eq.KnapsackAgent(nulls.space, 0.4, 300, 0)),
     }  # fmt: skip
 
 
@@ -381,8 +383,12 @@ def cases() -> dict[str, Callable[[], str]]:
     river = all_worlds["riverswim(6)"]
     agents: dict[str, Case] = {
         "KnapsackAgent": lambda: (nulls, eq.KnapsackAgent(nulls.space, 0.2, STEPS, 0)),
-        "KnapsackAgent Adaptive": lambda: (
-            nulls, eq.KnapsackAgent(nulls.space, 0.1, STEPS, 0, confidence=eq.confidence.Adaptive())
+        "KnapsackAgent PosteriorSampling": lambda: (
+            nulls, eq.KnapsackAgent(nulls.space, 0.1, STEPS, 0, confidence=eq.confidence.PosteriorSampling(seed=2))
+        ),
+        "KnapsackTocUCRL2": lambda: (nulls, KnapsackTocUCRL2(nulls.space, 0.2, STEPS, 0)),
+        "KnapsackTocUCRL2 Adaptive": lambda: (
+            nulls, KnapsackTocUCRL2(nulls.space, 0.1, STEPS, 0, confidence=eq.confidence.Adaptive())
         ),
         "StationaryAgent": lambda: (small, StationaryAgent(small.space, smooth, seed=11)),
         "RoundRobin": lambda: (small, RoundRobin(small.space, smooth)),

@@ -69,13 +69,15 @@ def test_the_live_table_says_it(plan, tmp_path):
 def test_no_theorem_covers_an_agent_with_a_caveat(plan):
     budget = Problem(name="b", world="pricing", reward={"kind": "Knapsack", "budget": 0.3})
     agents = [
-        AgentSpec(name="proven", kind="KnapsackAgent", null_actions=0),
-        AgentSpec(name="shrunk", kind="KnapsackAgent", null_actions=0, confidence=SCALED),
+        AgentSpec(name="proven", kind="KnapsackTocUCRL2", null_actions=0),
+        AgentSpec(name="shrunk", kind="KnapsackTocUCRL2", null_actions=0, confidence=SCALED),
+        AgentSpec(name="planner", kind="KnapsackAgent", null_actions=0),
     ]
     found = make_plan(small(problems=[budget], agents=agents), ready=False).agents
     assert {name: (agent.rate, agent.caveat) for (_, name), agent in found.items()} == {
         "proven": (-1 / 3, ""),
         "shrunk": (None, SAID["shrunk"]),
+        "planner": (None, "no regret bound is proven"),
     }
     assert {name: agent.rate for (problem, name), agent in plan.agents.items() if problem == "star"} == {
         "toc": -1 / 2,

@@ -39,7 +39,7 @@ TAKERS = {
     "decompose": lambda T: decompose(MODEL, eq.TocUCRL2(MODEL.space, REWARD), T).sums,
     "phases": lambda T: [taken for _, taken in Doubling(Box()).phases(T)],
     "horizon": lambda T: TunedMirrorDescent(EuclideanBall(), T).horizon,
-    "budget's horizon": lambda T: eq.KnapsackAgent(MODEL.space, 0.5, T, 0).horizon,
+    "budget's horizon": lambda T: eq.agents.KnapsackTocUCRL2(MODEL.space, 0.5, T, 0).horizon,
     "planner's limit": lambda T: Planner(limit=T).limit,
     "policies' limit": lambda T: eq.best_stationary(MODEL, REWARD, limit=T).deterministic.exact,
 }

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
 from equipoise.agents.certificate import Certificate
-from equipoise.agents.knapsack import KnapsackAgent
 from equipoise.agents.loop import CompiledLoop, Loop
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
@@ -14,6 +13,7 @@ from equipoise.agents.steering import Steering
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 
 if TYPE_CHECKING:
+    from equipoise.agents.knapsack import KnapsackAgent, KnapsackTocUCRL2
     from equipoise.agents.mixture import MixtureUCRL2
     from equipoise.agents.optimum import Optimum
 
@@ -22,6 +22,7 @@ __all__ = [
     "Certificate",
     "CompiledLoop",
     "KnapsackAgent",
+    "KnapsackTocUCRL2",
     "Loop",
     "MixtureUCRL2",
     "Optimum",
@@ -35,7 +36,12 @@ __all__ = [
 ]
 
 # They plan with `equipoise.offline`, which is loaded when one of them is asked for.
-_MODULES = {"MixtureUCRL2": "mixture", "Optimum": "optimum"}
+_MODULES = {
+    "KnapsackAgent": "knapsack",
+    "KnapsackTocUCRL2": "knapsack",
+    "MixtureUCRL2": "mixture",
+    "Optimum": "optimum",
+}
 
 
 def __getattr__(name: str) -> Any:

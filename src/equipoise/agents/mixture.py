@@ -22,6 +22,9 @@ turns, per step,
 D_k+ and D_k- what g loses where outcome k is larger or smaller by 3 m_k than the last plan leads to. So there is no
 margin where chance does as little harm on either side.
 
+Where the number of steps is known, as in `KnapsackAgent`, d is all that are left, and it plans again after 5 % of them
+at the latest.
+
 What is proven. The regions hold whatever chooses the actions, so every plan proves g*(theta) + gain(theta) >= opt, and
 certificates are those of any agent with these regions. For a known model the regret is O(sqrt(n D / t)) for every
 Lipschitz g (docs/mixtures.md). No regret bound is proven for the agent while it learns.
@@ -32,7 +35,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import numpy as np
@@ -60,10 +63,10 @@ from equipoise.agents.rounds import (
     slots_of,
 )
 from equipoise.agents.schedules import check_growth, with_growth
-from equipoise.agents.state import DONE, OUTCOMES_FULL, POOL_FULL
+from equipoise.agents.state import BUDGET_GONE, DONE, OUTCOMES_FULL, POOL_FULL
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence, build_region, fill_region, soften_region
-from equipoise.confidence.counts import count_layout, empty_counts
+from equipoise.confidence.counts import Counts, count_layout, empty_counts
 from equipoise.confidence.intervals import absorb_log
 from equipoise.confidence.nonzero import extend_pool
 from equipoise.confidence.region import Region, empty_region
@@ -88,6 +91,7 @@ _AHEAD_OPTIMISTIC: Final = 0.05  # or so much with regions that are optimistic
 _LEAST_AHEAD: Final = 50
 _EVERY: Final = 0.02  # of the steps so far pass between two plans
 _LEAST_EVERY: Final = 10
+_EVERY_LEFT: Final = 0.05  # of the steps that are left pass at most, if it is known how many
 _TOLERANCE: Final = 0.01  # of a plan, over sqrt(t)
 _CUT: Final = 0.5  # in a drawn model, transitions less likely than this per step ahead have no part in a plan
 _SWEEPS: Final = (1_000, 10_000)  # of a plan over regions: as many as there are steps ahead, and within these limits
@@ -210,6 +214,7 @@ class MixtureUCRL2(Agent):
         self._logs = np.zeros(0, dtype=np.uint64)
         self._outcome = np.zeros(space.n_outcomes)
         self._ceiling: float | None = None
+        self._horizon: int | None = None  # of agents made of this one
         compile_once("mixture agent", _small_run)
 
     def arguments(self) -> dict[str, Any]:
@@ -358,12 +363,18 @@ class MixtureUCRL2(Agent):
             When rows cannot have happened, or a log of the same rows was absorbed before; then none is taken in.
         """
         with self._lock.use():
-            self._counts, rows, self._logs = absorb_log(self._counts, log, self.space, self._logs, again)
-            self._region = self._empty_region()
-            self._absorbed += rows
-            self._rounds.play["until"] = 0
-            self._drawn_at[:] = -1
-            return rows
+            return self._absorb_checked(log, again, lambda _: None)
+
+    def _absorb_checked(self, log: Source, again: bool, check: Callable[[Counts], None]) -> int:
+        """As `absorb`, for agents made of this one; `check` may raise before the counts are taken."""
+        counts, rows, logs = absorb_log(self._counts, log, self.space, self._logs, again)
+        check(counts)
+        self._counts, self._logs = counts, logs
+        self._region = self._empty_region()
+        self._absorbed += rows
+        self._rounds.play["until"] = 0
+        self._drawn_at[:] = -1
+        return rows
 
     # -- acting -----------------------------------------------------------------------------------------
 
@@ -388,6 +399,10 @@ class MixtureUCRL2(Agent):
 
     def advance(self, model: Model, rng: np.random.Generator, steps: int) -> None:
         """Compiled between two plans."""
+        self._run(model, rng, steps)
+
+    def _run(self, model: Model, rng: np.random.Generator, steps: int, budget: float = math.inf) -> None:
+        """Take up to `steps` steps in `model`; it may return earlier, to be called again, or if a budget is gone."""
         world, cases, learning = (
             get_sampling(model),
             find_branch_cases(model, self.space),
@@ -398,8 +413,10 @@ class MixtureUCRL2(Agent):
         while self.t < last and time.perf_counter() < enough:
             reason = play(
                 self._laws, units.told, units.known_mask, self._rounds, self.space.first_pair, self._counts, learning,
-                self.visit_growth, self._clock, self._total, self._outcome, last - self.t, rng, world, cases,
+                self.visit_growth, self._clock, self._total, self._outcome, last - self.t, budget, rng, world, cases,
             )  # fmt: skip
+            if reason == BUDGET_GONE:
+                return
             if reason in (POOL_FULL, OUTCOMES_FULL):
                 self._make_room(reason)
             elif reason != DONE:
@@ -491,8 +508,7 @@ class MixtureUCRL2(Agent):
     def _plan(self, ended: int) -> None:
         """Plan, and only then close the episode that `ended` so and begin the next."""
         steps, drawn = self.t - 1, bool(self.confidence.drawn)
-        optimistic = self.confidence.learning and not drawn
-        ahead = max(float(_LEAST_AHEAD), (_AHEAD_OPTIMISTIC if optimistic else _AHEAD) * steps)
+        ahead = self._steps_ahead()
         share = ahead / (steps + ahead)
         random = self._stream.copy()
         filled = self._fill(random)
@@ -515,6 +531,13 @@ class MixtureUCRL2(Agent):
         self._record(ended, mixture)
         self._prove(mixture, limit)
         self._raise_price(mixture, share)
+
+    def _steps_ahead(self) -> float:
+        """The steps that the next plan is for: those that are left, if it is known how many."""
+        if self._horizon is not None:
+            return float(max(1, self._horizon + 1 - self.t))
+        part = _AHEAD_OPTIMISTIC if self.confidence.learning and not self.confidence.drawn else _AHEAD
+        return max(float(_LEAST_AHEAD), part * (self.t - 1))
 
     def _measured_errors(self) -> tuple[Vector, int]:
         """The squared errors of all plans without turns, the last included, and the steps that they were followed."""
@@ -576,6 +599,8 @@ class MixtureUCRL2(Agent):
         steps, unit = self.t - 1, planner.unit(best)
         n = len(mixture.policies)
         length = max(_LEAST_EVERY, math.ceil(_EVERY * steps))
+        if self._horizon is not None:
+            length = min(length, max(1, math.ceil(_EVERY_LEFT * self._steps_ahead())))
         chains = []
         if n > 1:
             chains = [planner.chain(one) for one in mixture.policies]

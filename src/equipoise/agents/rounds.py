@@ -28,8 +28,8 @@ from scipy.sparse import csr_array
 
 from equipoise._runtime.compiler import inlined, kernel
 from equipoise._types import Index, Vector
-from equipoise.agents.kernels import case_of_branch, count_step, sum_outcome, visited_enough
-from equipoise.agents.state import DONE, OUTCOMES_FULL, POOL_FULL
+from equipoise.agents.kernels import case_of_branch, count_step, exceeds_budget, sum_outcome, visited_enough
+from equipoise.agents.state import BUDGET_GONE, DONE, OUTCOMES_FULL, POOL_FULL
 from equipoise.confidence.counts import Counts, pool_is_full
 from equipoise.confidence.nonzero import add_nonzero, outcomes_are_full
 from equipoise.models.world import draw
@@ -286,13 +286,16 @@ def learn_once(laws, told, known_mask, counts, pair, outcome, next_state, case):
 
 @kernel
 def play(
-    laws, told, known_mask, rounds, first_pair, counts, learning, growth, clock, total, outcome, steps, rng, world,
-    cases,
+    laws, told, known_mask, rounds, first_pair, counts, learning, growth, clock, total, outcome, steps, budget, rng,
+    world, cases,
 ):  # fmt: skip
     """Take up to `steps` steps in a sampled world; says why it came back."""
     now = clock[0]
     last = now.time + steps
+    limited = budget < np.inf
     while now.time < last:
+        if limited and exceeds_budget(total, budget):
+            return BUDGET_GONE
         state = now.state
         pair = next_pair(rounds, first_pair, state, now.time)
         if pair < 0:

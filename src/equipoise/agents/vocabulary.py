@@ -14,7 +14,7 @@ from equipoise import confidence, mechanics, models, oracles, rewards
 from equipoise._spec import Maker
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.knapsack import KnapsackAgent, KnapsackTocUCRL2
 from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.optimum import Optimum
 from equipoise.agents.recommended import recommended
@@ -81,8 +81,8 @@ def agent_kinds() -> dict[str, Maker]:
     """The agents and the baselines."""
     public: dict[str, Maker] = {name: getattr(baselines, name) for name in baselines.__all__}
     own: dict[str, Maker] = {
-        "TocUCRL2": TocUCRL2, "MixtureUCRL2": MixtureUCRL2, "KnapsackAgent": KnapsackAgent, "Optimum": Optimum,
-        "recommended": recommended,
+        "TocUCRL2": TocUCRL2, "MixtureUCRL2": MixtureUCRL2, "KnapsackAgent": KnapsackAgent,
+        "KnapsackTocUCRL2": KnapsackTocUCRL2, "Optimum": Optimum, "recommended": recommended,
     }  # fmt: skip
     return own | public
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from equipoise._checks import SEED_LIMIT, check_count, check_float, check_int
 from equipoise._runtime.progress import progress_display
 from equipoise.agents.base import Agent
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.budgets import BudgetedAgent
 from equipoise.errors import FileError, ParameterError, ProtocolError
 from equipoise.models.laws.validate import find_branch_cases
 from equipoise.models.model import Model
@@ -232,7 +232,7 @@ def simulate(
         model=model,
         reward=agent.reward,
         trace=None if record is None else record.frame(),
-        stopping_time=agent.stopping_time if isinstance(agent, KnapsackAgent) else None,
+        stopping_time=agent.stopping_time if isinstance(agent, BudgetedAgent) else None,
         violations=violations_at(agent.reward, outcomes),
     )
     if run.status == "interrupted" and interrupt == "raise":

@@ -30,7 +30,8 @@ from equipoise._spec import Component, to_spec
 from equipoise._version import VERSION
 from equipoise.agents import Power, TocUCRL2
 from equipoise.agents.base import Agent
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.budgets import BudgetedAgent
+from equipoise.agents.knapsack import KnapsackTocUCRL2
 from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.schedules import tolerance_rule
 from equipoise.errors import EquipoiseError, ParameterError, StudyError
@@ -288,7 +289,7 @@ def _says_seed(description: Mapping[str, Any]) -> bool:
 
 def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
     """The exponent of the theorem on this agent's regret: 1/2 for Frank-Wolfe, 1/3 for the tuned descents."""
-    if isinstance(agent, KnapsackAgent):
+    if isinstance(agent, KnapsackTocUCRL2):
         return None if agent.caveat else -1.0 / 3.0
     if not isinstance(agent, TocUCRL2) or not own or agent.caveat or agent.threshold in (0.0, math.inf):
         return None
@@ -302,7 +303,7 @@ def _rate(agent: Agent, reward: Reward, own: bool, steps: int) -> float | None:
 
 def _certainty(agent: Agent) -> float | None:
     """The probability with which the certificates of an agent hold; None if it has none, or does not say."""
-    if not (agent.proves and isinstance(agent, TocUCRL2 | KnapsackAgent | MixtureUCRL2)):
+    if not (agent.proves and isinstance(agent, TocUCRL2 | BudgetedAgent | MixtureUCRL2)):
         return None
     return 1.0 - agent.delta if agent.confidence.learning else 1.0
 

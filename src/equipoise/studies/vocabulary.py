@@ -15,7 +15,7 @@ the mechanics of a system, unless they say ``told = "table"``. The module of a u
     outcomes (of `at_least`, `at_most`)   their labels
     horizon                               the steps of the study
     model (of `Known`)                    the problem's model
-    budget (of `KnapsackAgent`)           that of the problem's `Knapsack` reward
+    budget (of agents with budgets)       that of the problem's `Knapsack` reward
     seed (of an agent or a confidence)    the run's
 
 The policy of a `StationaryAgent` is a list with a probability for each pair, or what an offline program computes;
@@ -45,6 +45,7 @@ from equipoise.rewards.penalties import Knapsack
 TOLD: Final = "told"  # what an agent is told of a world whose mechanics are known
 MECHANICS: Final = "mechanics"
 TABLE: Final = "table"
+_WITH_BUDGETS: Final = ("KnapsackAgent", "KnapsackTocUCRL2")
 
 
 def _reader(filled: Mapping[str, Any]) -> SpecReader:
@@ -125,8 +126,9 @@ def make_agent(
     """Make an agent for a world, a reward, a number of steps and a seed."""
     budget = reward.budget if isinstance(reward, Knapsack) else None
     filled = {"model": model, "horizon": steps, "budget": budget, "seed": seed, "n_outcomes": model.n_outcomes}
-    if description.get("kind") == "KnapsackAgent" and budget is None:
-        raise StudyError(f"{where}: a KnapsackAgent is for a Knapsack reward; the problem's is {reward!r}")
+    kind = description.get("kind")
+    if kind in _WITH_BUDGETS and budget is None:
+        raise StudyError(f"{where}: a {kind} is for a Knapsack reward; the problem's is {reward!r}")
     told = description.get(TOLD, MECHANICS)
     if told not in (MECHANICS, TABLE):
         raise StudyError(f"{where}.{TOLD}: got {told!r}; {MECHANICS!r} or {TABLE!r} is needed")

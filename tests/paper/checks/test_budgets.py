@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.agents.knapsack import KnapsackAgent
+from equipoise.agents.knapsack import KnapsackTocUCRL2
 from equipoise.offline import solve_knapsack
 from paper import markets
 from paper.checks import budgets
@@ -69,12 +69,12 @@ def test_more_units_than_there_are_is_seen(monkeypatch, short):
         return [f.verdict for f in budgets.check(Short()).corrected if "beyond" in f.instance]
 
     assert beyond() == ["holds", "holds"]
-    monkeypatch.setattr(KnapsackAgent, "_units", property(lambda self: 1.1 * self.budget * self.horizon))
+    monkeypatch.setattr(KnapsackTocUCRL2, "_units", property(lambda self: 1.1 * self.budget * self.horizon))
     assert "fails" in beyond()
 
 
 def test_an_agent_that_never_dares_is_seen(monkeypatch, short):
-    monkeypatch.setattr(KnapsackAgent, "stopped", property(lambda self: True))
+    monkeypatch.setattr(KnapsackTocUCRL2, "stopped", property(lambda self: True))
     checked = budgets.check(Short())
     assert checked.verdict == "fails"
     slopes = [f for f in checked.corrected if f.instance.endswith("slope")]
