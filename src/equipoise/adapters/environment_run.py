@@ -31,6 +31,7 @@ from equipoise.adapters.driver import Driver
 from equipoise.adapters.runner import limits_left_out
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.base import Agent
+from equipoise.agents.constraints import ConstraintStatus, constraint_statuses, no_bounds
 from equipoise.errors import AdapterError
 from equipoise.models.space import Space
 from equipoise.simulation.run import resolve_checkpoints, violations_at
@@ -78,6 +79,8 @@ class Drive:
         What `drive` goes on with, if it is given this run.
     violations : dict
         For a `Constrained` reward, by the names of the constraints: what each lacks, at each checkpoint.
+    constraints : tuple of ConstraintStatus
+        For a `Constrained` reward, after the last step: name, level, reached and violation of each constraint.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class Drive:
     scaling: Scaling
     driver: Driver
     violations: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    constraints: tuple[ConstraintStatus, ...] = ()
 
     @property
     def log(self) -> polars.DataFrame:
@@ -271,6 +275,7 @@ def drive(
         scaling=driver.scaling,
         driver=driver,
         violations=violations_at(reward, averages),
+        constraints=constraint_statuses(reward, driver.log.average, no_bounds(reward)),
     )
     if run.status == "interrupted" and interrupt == "raise":
         raise DriveInterrupted(run)

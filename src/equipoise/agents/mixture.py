@@ -291,7 +291,9 @@ class MixtureUCRL2(Agent):
                 average=self.average,
                 probability=1.0 - self.delta if self.confidence.learning else 1.0,
                 t=self.t,
+                earlier=self._constraint_bounds,
             )
+            self._remember_constraints(certificate)
             if float(self._proof.bound[0]) < before:
                 self._proof_factor = self._factor
             if not isinstance(self.reward, Constrained):

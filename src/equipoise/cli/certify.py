@@ -39,8 +39,9 @@ def certify(
     their numbers.
 
     Prints what was achieved, what no policy can exceed (with probability 1 - DELTA), what a little more of each outcome
-    would be worth, and where the slack comes from: the states and actions of which more data would help most. Writes no
-    files.
+    would be worth, and where the slack comes from: the states and actions of which more data would help most. For a
+    Constrained reward it also prints what was reached of each constraint, and the constraints that are proven to be in
+    conflict. Writes no files.
 
         equipoise certify log.csv --reward '{kind = "BottomSum", kappa = 1}'
         equipoise certify log.csv --reward '{kind = "Linear", weights = [1]}' --json
@@ -69,6 +70,8 @@ def _data(certificate: Certificate) -> dict[str, Any]:
         "theta": certificate.theta.tolist(),
         "prices": certificate.prices,
         "slack": certificate.slack.to_dicts(),
+        "constraints": [{**one._asdict(), "impossible": one.impossible} for one in certificate.constraints],
+        "conflict": list(certificate.conflict),
     }
 
 
@@ -82,6 +85,7 @@ def _print(certificate: Certificate) -> None:
         console.print(
             f"The plan ran out of sweeps: {certificate.loose:.2g} of that may be the planner's.\n", markup=False
         )
+    _print_constraints(console, certificate)
     prices = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     prices.add_column("outcome")
     prices.add_column("worth of a little more", justify="right")
@@ -106,3 +110,22 @@ def _print(certificate: Certificate) -> None:
         numbers = (f"{row['visits']:,}", f"{row['adds']:.3g}")
         table.add_row(escape(str(row["state"])), escape(str(row["action"])), escape(row["source"]), *numbers)
     console.print(table)
+
+
+def _print_constraints(console: Console, certificate: Certificate) -> None:
+    """One row per constraint, and a sentence for those that are in conflict."""
+    if not certificate.constraints:
+        return
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("constraint")
+    for name in ("level", "reached", "violation", "best possible"):
+        table.add_column(name, justify="right")
+    for one in certificate.constraints:
+        numbers = (one.level, one.reached, one.violation, one.best_possible)
+        table.add_row(escape(one.name), *(f"{number:.6g}" for number in numbers))
+    console.print(table)
+    if certificate.conflict:
+        listed = " and ".join(repr(name) for name in certificate.conflict)
+        together = " together" if len(certificate.conflict) > 1 else ""
+        console.print(f"No policy meets {listed}{together}.", markup=False)
+    console.print()
