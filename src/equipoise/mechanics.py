@@ -11,6 +11,7 @@
 | `bidding` | the rules of the auction | rivals, leads, the change of conditions |
 | `patrol` | the map | how the wheels slip |
 | `sites` | the roads | delays, and the luck at work |
+| `bike_sharing` | stations, docks, the van and its ways | from where to where people ride |
 
 All but `department` and `battery` are also models of `equipoise.models`, as tables, with the same states, actions,
 outcomes and parameters. What is a law there is no parameter here: only its support is. Every system has usual laws,
@@ -27,6 +28,7 @@ The labels of laws are texts, so that a file can name them.
 
 from equipoise.models.applied.battery import battery
 from equipoise.models.applied.bidding import bidding
+from equipoise.models.applied.bike_sharing import bike_sharing
 from equipoise.models.applied.department import department
 from equipoise.models.applied.inventory import inventory
 from equipoise.models.applied.patrol import patrol
@@ -35,4 +37,15 @@ from equipoise.models.applied.queue import queue
 from equipoise.models.applied.scheduler import scheduler
 from equipoise.models.applied.sites import sites
 
-__all__ = ["battery", "bidding", "department", "inventory", "patrol", "pricing", "queue", "scheduler", "sites"]
+__all__ = [
+    "battery",
+    "bidding",
+    "bike_sharing",
+    "department",
+    "inventory",
+    "patrol",
+    "pricing",
+    "queue",
+    "scheduler",
+    "sites",
+]

@@ -6,6 +6,7 @@ A named model is a function that returns a `Model`. To make your own, call `Mode
 
 from equipoise.models.applied.tables import (
     bidding,
+    bike_sharing,
     inventory,
     patrol,
     pricing,
@@ -31,6 +32,7 @@ __all__ = [
     "World",
     "bandit",
     "bidding",
+    "bike_sharing",
     "departures",
     "diameter",
     "diameter_bounds",
