@@ -11,6 +11,7 @@
 | `bidding` | the rules of the auction | rivals, leads, the change of conditions |
 | `patrol` | the map | how the wheels slip |
 | `sites` | the roads | delays, and the luck at work |
+| `bike_sharing` | stations, docks, the van and its ways | from where to where people ride |
 
 All but `department` and `battery` are also models of `equipoise.models`, as tables. What is a law there is no parameter
 here: only its support is. Every system has usual laws, ``mechanics.usual``; with them or others it makes a model:
@@ -24,6 +25,7 @@ here: only its support is. Every system has usual laws, ``mechanics.usual``; wit
 
 from equipoise.models.applied.battery import battery
 from equipoise.models.applied.bidding import bidding
+from equipoise.models.applied.bike_sharing import bike_sharing
 from equipoise.models.applied.department import department
 from equipoise.models.applied.inventory import inventory
 from equipoise.models.applied.patrol import patrol
@@ -32,4 +34,15 @@ from equipoise.models.applied.queue import queue
 from equipoise.models.applied.scheduler import scheduler
 from equipoise.models.applied.sites import sites
 
-__all__ = ["battery", "bidding", "department", "inventory", "patrol", "pricing", "queue", "scheduler", "sites"]
+__all__ = [
+    "battery",
+    "bidding",
+    "bike_sharing",
+    "department",
+    "inventory",
+    "patrol",
+    "pricing",
+    "queue",
+    "scheduler",
+    "sites",
+]

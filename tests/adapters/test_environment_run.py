@@ -163,6 +163,8 @@ def test_with_constraints_it_reports_what_a_simulation_does():
     (name,) = goal.names
     assert run.violations[name] == pytest.approx(other.violations[name])
     assert run.violations[name].max() > 0.0
+    assert run.constraints == other.constraints
+    assert run.constraints[0].violation == run.violations[name][-1]
     assert f"violation of {name}" in run.frame().columns
 
 

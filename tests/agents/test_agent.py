@@ -236,6 +236,7 @@ def test_attributes_that_a_user_sees():
     kind = eq.TocUCRL2
     shown = {name for name in dir(kind) if not name.startswith("_") and not callable(getattr(kind, name))}
     assert shown - {"injected", "implicit_kind"} == {
-        "absorbed", "average", "best_possible", "bias", "caveat", "drift", "episode_record", "episode_starts",
-        "episodes", "gain", "horizon", "loop", "pending", "policy", "proves", "state", "t", "theta", "visits",
+        "absorbed", "average", "best_possible", "bias", "caveat", "constraints", "drift", "episode_record",
+        "episode_starts", "episodes", "gain", "horizon", "loop", "pending", "policy", "proves", "state", "t", "theta",
+        "visits",
     }  # fmt: skip

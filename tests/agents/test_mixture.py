@@ -381,3 +381,25 @@ def test_what_will_not_do_is_refused(wrong, said):
     model, reward = CASES["star"]
     with pytest.raises(eq.EquipoiseError, match=said):
         eq.MixtureUCRL2(**{"space": model.space, "reward": reward, **wrong})
+
+
+def test_what_optimistic_plans_promise_too_much_is_made_up_for():
+    """Three users whose rates must be 0.15 at least: the plans expect more of user 2 than the channel has."""
+    model = eq.models.scheduler()
+    floors = [eq.rewards.at_least(f"rate of user {k}", 0.15, model) for k in range(3)]
+    goal = eq.rewards.Constrained(eq.rewards.Linear([1.0, 1.0, 1.0]), floors)
+    agent = eq.MixtureUCRL2(model.space, goal)
+    run = eq.simulate(model, agent, 100_000, seed=1, progress=False)
+    assert max(one.violation for one in run.constraints) <= 1e-3
+    assert run.regret(eq.solve(model, goal))[-1] <= 0.025
+
+
+def test_a_van_keeps_to_its_half_kilometre():
+    """Bikes at three stations and no price: 19 states and 133 pairs, of which the agent knows nothing."""
+    model = eq.models.bike_sharing()
+    limit = eq.rewards.at_most("transport", 0.5 / 3, model)
+    goal = eq.rewards.Constrained(eq.rewards.Linear([0.5, 0.5, 0.0]), [limit])
+    agent = eq.MixtureUCRL2(model.space, goal)
+    run = eq.simulate(model, agent, 30_000, seed=1, progress=False)
+    assert 3 * run.outcomes[-1][2] <= 0.51  # kilometres per slot
+    assert agent.certificate().conflict == ()

@@ -33,6 +33,25 @@ def test_with_a_world_and_without(log):
     assert "More data would lower the bound most here" in text
 
 
+def test_constraints_and_their_conflict(log):
+    """Nobody is at the far end for 99 % of the time; half of the time is possible, if seldom reached by chance."""
+    best = eq.solve(eq.models.riverswim(3), eq.rewards.Linear([1.0])).value
+    reward = """{ kind = "Constrained", reward = { kind = "Linear", weights = [1] }, constraints = [
+        { kind = "at_least", outcome = 0, level = 0.99, name = "nearly always" },
+        { kind = "at_least", outcome = 0, level = 0.01, name = "now and then" } ] }"""
+    data = json.loads(inside("certify", str(log), "--reward", reward, "--json").stdout)
+    always, now = data["constraints"]
+    assert (always["name"], always["level"], always["impossible"]) == ("nearly always", 0.99, True)
+    assert best <= always["best_possible"] < 0.99
+    assert always["violation"] == pytest.approx(0.99 - always["reached"])
+    assert (now["violation"], now["impossible"]) == (0.0, False)
+    assert data["achieved"] == always["reached"] == now["reached"]
+    assert data["conflict"] == ["nearly always"]
+    text = inside("certify", str(log), "--reward", reward).stdout
+    assert "No policy meets 'nearly always'." in text
+    assert "now and then" in text
+
+
 def test_refusals(log, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("state,action,pay,next_state\n0,0,2.5,0\n")

@@ -187,7 +187,7 @@ def adaptive(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
 
 
 def warm(space: eq.Space, reward: eq.rewards.Reward) -> eq.TocUCRL2:
-    """What `eq.recommended` makes for a smooth reward, and made for every reward before it took mixtures of policies."""
+    """What `eq.recommended` makes for a smooth reward, and made for every reward before it took mixtures."""
     oracle = eq.oracles.choice.fitting_oracle(reward, inherit=True)
     planner = eq.planning.Planner(warm_start="visits")
     return eq.TocUCRL2(space, reward, oracle, confidence=eq.confidence.Adaptive(), planner=planner)
@@ -273,7 +273,7 @@ def made_of_more() -> dict[str, Case]:
 
 
 def mixtures() -> dict[str, Case]:
-    """Runs of mixtures of policies: tables, mechanics, sparse outcomes, constraints, and what `eq.recommended` makes."""
+    """Mixtures of policies for tables, mechanics, sparse outcomes and constraints; some by `eq.recommended`."""
     runs: dict[str, Case] = {}
     for world, reward in {
         "pricing": eq.rewards.Knapsack(2, 0.3),

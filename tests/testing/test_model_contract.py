@@ -33,6 +33,7 @@ OURS = {
     "scheduler, bernoulli": partial(M.scheduler, noise="bernoulli"),
     "patrol": M.patrol,
     "sites": M.sites,
+    "bike_sharing": M.bike_sharing,
     "pricing": M.pricing,
     "bidding": M.bidding,
     "visits": lambda: M.riverswim().visits(),

@@ -26,6 +26,7 @@ from equipoise.adapters.gym_api import Ends, has_ended, list_actions, reset_env,
 from equipoise.adapters.runner import limits_left_out
 from equipoise.adapters.scaling import Ranges, Request, Scaling, declared_ranges
 from equipoise.agents.base import Agent
+from equipoise.agents.constraints import ConstraintStatus, constraint_statuses, no_bounds
 from equipoise.errors import AdapterError, EquipoiseError
 from equipoise.models.labels import Labels, texts
 from equipoise.models.space import Space
@@ -223,6 +224,8 @@ class Drive:
         What `drive` continues with, if it is given this run.
     violations : dict
         For a `Constrained` reward, by the names of the constraints: the violation at each checkpoint.
+    constraints : tuple of ConstraintStatus
+        For a `Constrained` reward, after the last step: name, level, reached and violation of each constraint.
 
     Examples
     --------
@@ -247,6 +250,7 @@ class Drive:
     scaling: Scaling
     driver: Driver
     violations: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    constraints: tuple[ConstraintStatus, ...] = ()
 
     @property
     def log(self) -> polars.DataFrame:
@@ -397,6 +401,7 @@ def drive(
         scaling=driver.scaling,
         driver=driver,
         violations=violations_at(reward, averages),
+        constraints=constraint_statuses(reward, driver.log.average, no_bounds(reward)),
     )
     if run.status == "interrupted" and interrupt == "raise":
         raise DriveInterrupted(run)

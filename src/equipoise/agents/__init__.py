@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from equipoise.agents import baselines
 from equipoise.agents.base import Agent
 from equipoise.agents.certificate import Certificate
+from equipoise.agents.constraints import ConstraintStatus
 from equipoise.agents.loop import CompiledLoop, Loop
 from equipoise.agents.recommended import recommended
 from equipoise.agents.schedules import Power, Schedule, Span
@@ -21,6 +22,7 @@ __all__ = [
     "Agent",
     "Certificate",
     "CompiledLoop",
+    "ConstraintStatus",
     "KnapsackAgent",
     "KnapsackTocUCRL2",
     "Loop",

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise._checks import check_int
 from equipoise._spec import Component, chosen_arguments
+from equipoise.agents.constraints import ConstraintStatus, constraint_statuses, no_bounds
 from equipoise.agents.episodes import Episodes, empty_episodes
 from equipoise.agents.loop import AgentLock, Loop
 from equipoise.agents.phase import check_kind, check_reward
@@ -106,6 +107,7 @@ class Agent(Component, abc.ABC):
         self._total = np.zeros(space.n_outcomes)
         self._lock = AgentLock()
         self._case = 0
+        self._constraint_bounds = no_bounds(reward)  # of certificates
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
@@ -203,6 +205,14 @@ class Agent(Component, abc.ABC):
     def average(self) -> NDArray[np.float64]:
         """The average outcome vector so far; zero before the first step."""
         return self._total / max(1, self.t - 1)
+
+    @property
+    def constraints(self) -> tuple[ConstraintStatus, ...]:
+        """What the average has reached of each constraint; empty if the reward is not `Constrained`.
+
+        Whether it is proven that no policy meets a constraint is known from `certificate`, if it was ever called.
+        """
+        return constraint_statuses(self.reward, self.average if self.t > 1 else None, self._constraint_bounds)
 
     @property
     def episode_record(self) -> Episodes:
@@ -425,6 +435,11 @@ class Agent(Component, abc.ABC):
         return {name: part for name, part in self.__dict__.items() if name != _LOCK}
 
     # -- inside -----------------------------------------------------------------------------------------
+
+    def _remember_constraints(self, certificate: Certificate) -> None:
+        """Keep what a certificate has proven of the constraints, for `constraints`."""
+        bounds = [one.best_possible for one in certificate.constraints]
+        self._constraint_bounds = np.minimum(self._constraint_bounds, bounds)
 
     def _take_action(self) -> int:
         """Choose an action, which is then pending."""

@@ -11,8 +11,10 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
+import numpy as np
+
 from equipoise._types import Vector
-from equipoise.agents.constraints import ConstraintStatus, constraint_statuses, find_conflict
+from equipoise.agents.constraints import ConstraintStatus, bound_constraints, constraint_statuses, find_conflict
 from equipoise.agents.dual_bound import Bound, BoundOptions, Evidence, Proof, best_bound
 from equipoise.agents.slack import slack_table
 from equipoise.errors import ProtocolError
@@ -34,8 +36,8 @@ class Certificate:
 
     With constraints (`Constrained`), `best_possible` bounds the optimum of the penalised reward, which is at least the
     constrained one, so that no policy that meets the constraints has more of the reward itself. `achieved` is the
-    penalised reward of the average; for `MixtureUCRL2`, which has no price, it is the reward alone. `constraints` has
-    what is reached and what is possible of each constraint.
+    penalised reward of the average; for `MixtureUCRL2`, which has no price, and for a log without one, it is the reward
+    alone. `constraints` has what is reached and what is possible of each constraint.
 
     Attributes
     ----------
@@ -115,9 +117,11 @@ class Certificate:
             return f"{sure}, no policy meets {listed}{' together' if len(self.conflict) > 1 else ''}"
         if math.isnan(self.achieved):
             return f"{sure}, {bound}{loose}"
+        missed = [one for one in self.constraints if one.violation]
+        violated = "".join(f"; {one.name!r} is violated by {one.violation:.3g}" for one in missed)
         return (
             f"after {self.t} steps: {self.achieved:.6g} was achieved, and {sure} {bound}; "
-            f"at most {self.regret_at_most:.3g} is lost{loose}"
+            f"at most {self.regret_at_most:.3g} is lost{loose}{violated}"
         )
 
 
@@ -147,6 +151,7 @@ def agent_certificate(agent: TocUCRL2, effort: int) -> Certificate:
         average=agent.average,
         probability=1.0 - agent.delta if agent.confidence.learning else 1.0,
         t=agent.t,
+        earlier=agent._constraint_bounds,
     )
 
 
@@ -159,8 +164,12 @@ def tightest_certificate(
     average: Vector,
     probability: float,
     t: int,
+    earlier: Vector,
 ) -> Certificate:
-    """The least of the bounds of earlier plans and of a search, which is kept in `proof` if it is the least so far."""
+    """The least of the bounds of earlier plans and of a search, which is kept in `proof` if it is the least so far.
+
+    `earlier` are the bounds on the functions of constraints that earlier certificates have proven.
+    """
     bound, when = best_bound(evidence, reward, options), t
     if proof.bound[0] <= bound.value:
         bound = bound._replace(value=float(proof.bound[0]), theta=proof.theta.copy())
@@ -176,11 +185,26 @@ def tightest_certificate(
         t=t - 1,
         proven_at=when,
     )
+    return add_constraints(certificate, evidence, options, average if t > 1 else None, earlier)
+
+
+def add_constraints(
+    certificate: Certificate,
+    evidence: Evidence,
+    options: BoundOptions,
+    average: Vector | None,
+    earlier: Vector | float = math.inf,
+) -> Certificate:
+    """The certificate with the status of each constraint of its reward, and a conflict if one is proven.
+
+    `average` is None before the first step. `earlier` are bounds on the functions of the constraints that hold too.
+    """
+    reward = certificate.reward
     if not isinstance(reward, Constrained):
         return certificate
-    seen = average if t > 1 else None
-    statuses = constraint_statuses(evidence, options, reward, seen)
-    conflict = find_conflict(evidence, options, reward, statuses, seen)
+    bounds = np.minimum(bound_constraints(evidence, options, reward, average), earlier)
+    statuses = constraint_statuses(reward, average, bounds)
+    conflict = find_conflict(evidence, options, reward, statuses, average)
     return dataclasses.replace(certificate, constraints=statuses, conflict=conflict)
 
 

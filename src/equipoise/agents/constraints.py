@@ -30,20 +30,36 @@ _ROUNDING: Final = 1e-9  # of a bound: one that is not further below the level p
 
 
 class ConstraintStatus(NamedTuple):
-    """One constraint in a certificate.
+    """What is known of one constraint h(w) >= level, in an agent, a run and a certificate.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        The name of the constraint.
     level : float
-        What its function must reach.
+        The level that h must reach; for `at_most`, h is minus the average, and the level is negative.
     reached : float
-        Its function at the average so far; NaN before the first step.
+        h of the average so far; NaN before the first step.
     violation : float
-        What is missing: level - reached, or 0.
+        max(0, level - reached); 0 before the first step.
     best_possible : float
-        An upper bound on what any policy reaches.
+        The least proven upper bound on h in the long run, whatever the policy; infinity if none was computed. Only
+        certificates compute it.
+
+    See Also
+    --------
+    equipoise.Certificate : Has one for each constraint, and the constraints that are proven to be in conflict.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.models.bandit(2)
+    >>> goal = eq.rewards.Constrained(eq.rewards.Linear([1.0, 0.0]), [eq.rewards.at_least(1, 0.25, model)])
+    >>> agent = eq.MixtureUCRL2(model.space, goal)
+    >>> run = eq.simulate(model, agent, 10_000)
+    >>> (status,) = run.constraints
+    >>> status.name, status.level, status.violation < 0.001, status.impossible
+    ('arm 1 at least 0.25', 0.25, True, False)
     """
 
     name: str
@@ -54,21 +70,30 @@ class ConstraintStatus(NamedTuple):
 
     @property
     def impossible(self) -> bool:
-        """Whether it is proven that no policy meets it."""
+        """Whether it is proven that no policy meets the constraint."""
         return self.best_possible < self.level - _ROUNDING * (1.0 + abs(self.level))
 
 
-def constraint_statuses(
-    evidence: Evidence, options: BoundOptions, goal: Constrained, average: Vector | None
-) -> tuple[ConstraintStatus, ...]:
-    """The status of every constraint; `average` is None before the first step."""
+def no_bounds(reward: Reward) -> Vector:
+    """The bounds on the functions of a reward's constraints before any was computed; empty without constraints."""
+    return np.full(len(reward.names) if isinstance(reward, Constrained) else 0, np.inf)
+
+
+def constraint_statuses(reward: Reward, average: Vector | None, bounds: Vector) -> tuple[ConstraintStatus, ...]:
+    """The status of every constraint of a reward, none without constraints; no average before the first step."""
+    if not isinstance(reward, Constrained):
+        return ()
     statuses = []
-    for name, one in zip(goal.names, goal.constraints, strict=True):
+    for name, one, bound in zip(reward.names, reward.constraints, bounds.tolist(), strict=True):
         reached = math.nan if average is None else one.function.value(average)
         missing = 0.0 if average is None else one.violation(average)
-        most = _largest(evidence, options, one.function, average)
-        statuses.append(ConstraintStatus(name, one.at_least, reached, missing, most))
+        statuses.append(ConstraintStatus(name, one.at_least, reached, missing, bound))
     return tuple(statuses)
+
+
+def bound_constraints(evidence: Evidence, options: BoundOptions, goal: Constrained, average: Vector | None) -> Vector:
+    """An upper bound on the function of each constraint in the long run."""
+    return np.array([_largest(evidence, options, one.function, average) for one in goal.constraints])
 
 
 def find_conflict(
@@ -78,7 +103,7 @@ def find_conflict(
     statuses: Sequence[ConstraintStatus],
     average: Vector | None,
 ) -> tuple[str, ...]:
-    """The names of constraints that no policy meets together, as is proven; empty if nothing is."""
+    """The names of constraints that are proven not to be met together by any policy; empty if nothing is proven."""
     alone = [one.name for one in statuses if one.impossible]
     if alone:
         return (alone[0],)

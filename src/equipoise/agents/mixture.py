@@ -25,6 +25,15 @@ margin where chance does as little harm on either side.
 Where the number of steps is known, as in `KnapsackAgent`, d is all that are left, and it plans again after 5 % of them
 at the latest.
 
+With constraints and regions to learn, plans are optimistic, and the average ends up short of the levels by what they
+promise too much. So the agent expects the next plan to be missed by as much as those before, and plans for
+
+    g((t w + d (z + e)) / (t + d)),
+
+with e the mean of observed outcomes minus planned ones over the last plans (a plan counts 0.8 times as much as the next
+one). Of the shift of the average, d e / (t + d), 40 / t is not corrected in each outcome: this is noise, and while
+little is known it costs too much to correct everything.
+
 What is proven. The regions hold whatever chooses the actions, so every plan proves g*(theta) + gain(theta) >= opt, and
 certificates are those of any agent with these regions. For a known model the regret is O(sqrt(n D / t)) for every
 Lipschitz g (docs/mixtures.md). No regret bound is proven for the agent while it learns.
@@ -102,6 +111,8 @@ _RAISE: Final = 10.0  # by this factor
 _MARGIN: Final = 1.2  # standard errors that are planned for,
 _WIDE: Final = 3.0  # and how many times as far g is looked at to find the worse side
 _WITHOUT_TURNS: Final = 0.9  # of the steps were taken so, if there is to be a margin
+_FADE: Final = 0.8  # weight of what a plan was missed by, relative to the next plan
+_DEBT: Final = 40.0  # steps of violation that are not corrected in advance
 _EVEN: Final = 1e-12  # losses that are rounding
 _PROVE: Final = 1.25  # times as many steps pass between two proofs, where plans use other regions
 _NO_SHARE: Final = 1e-6  # of a slot: pairs that are none of its own
@@ -205,6 +216,7 @@ class MixtureUCRL2(Agent):
         self._policies = np.zeros((0, space.n_states), dtype=np.int64)
         self._outcomes = np.zeros((0, space.n_outcomes))
         self._errors, self._followed = np.zeros(space.n_outcomes), 0  # squares of what plans were off by, and steps
+        self._missed, self._missed_steps = np.zeros(space.n_outcomes), 0.0  # what optimistic plans were off by, faded
         self._then = np.zeros(space.n_outcomes)  # all outcomes up to the last plan
         self._theta = -reward.gradient(
             np.full(space.n_outcomes, 0.5)
@@ -307,7 +319,9 @@ class MixtureUCRL2(Agent):
                 average=self.average,
                 probability=1.0 - self.delta if self._regions.learning else 1.0,
                 t=self.t,
+                earlier=self._constraint_bounds,
             )
+            self._remember_constraints(certificate)
             if float(self._proof.bound[0]) < before:
                 self._proof_factor, self._proven_gain = self._factor, math.nan
             if not isinstance(self.reward, Constrained):
@@ -445,6 +459,7 @@ class MixtureUCRL2(Agent):
         self._outcomes, self._theta, self._bias = state.own["outcomes"], state.own["theta"], state.own["bias"]
         self._absorbed, self._logs = int(state.own["absorbed"][0]), state.own["logs"]
         self._errors, self._followed = state.own["errors"], int(state.own["followed"][0])
+        self._missed, self._missed_steps = state.own["missed"], float(state.own["missed_steps"][0])
         self._then = state.own["then"]
         if not self.confidence.learning and self._drawn_at.min() >= 0:  # no plan would fill it again
             logged = self._absorbed > 0
@@ -471,6 +486,8 @@ class MixtureUCRL2(Agent):
                 "absorbed": np.array([self._absorbed]),
                 "errors": self._errors,
                 "followed": np.array([self._followed]),
+                "missed": self._missed,
+                "missed_steps": np.array([self._missed_steps]),
                 "then": self._then,
                 "factors": np.array([self._factor, self._proof_factor]),
                 "proven": np.array([self._proven_gain, self._looked]),
@@ -516,11 +533,14 @@ class MixtureUCRL2(Agent):
         enter = self._planner.enter if filled else self._planner.stay
         enter(self._counts, self._region, _CUT / ahead if drawn else 0.0, limit)
         errors, followed = self._measured_errors()
+        missed, missed_steps = self._measured_shortfall()
         average = self._average_with_margin(errors, followed, share)
+        average = self._average_to_expect(average, missed, missed_steps, share)
         mixture = self._planner.plan(average, share, _TOLERANCE / math.sqrt(steps + 1.0))
         rounds = self._rounds_of(mixture)
         self._stream, self._rounds = random, rounds
         self._errors, self._followed, self._then = errors, followed, self._total.copy()
+        self._missed, self._missed_steps = missed, missed_steps
         self._counts.visits[:] += self._counts.fresh
         self._counts.fresh[:] = 0
         if filled:
@@ -563,6 +583,23 @@ class MixtureUCRL2(Agent):
             if abs(above) + abs(below) > _EVEN:
                 shift[k] = margin[k] * (above - below) / (abs(above) + abs(below))
         return np.asarray(np.clip(self.average + shift / (1.0 - share), 0.0, 1.0))
+
+    def _measured_shortfall(self) -> tuple[Vector, float]:
+        """What plans with constraints were missed by while regions are learnt: a faded sum, and over how many steps."""
+        optimistic = self.confidence.learning and not self.confidence.drawn
+        if not (optimistic and self._n_plans and isinstance(self.reward, Constrained)):
+            return self._missed, self._missed_steps
+        taken = self.t - int(self._records.start[self._n_plans - 1])
+        error = self._total - self._then - taken * (self._weights @ self._outcomes)
+        return _FADE * self._missed + error, _FADE * self._missed_steps + taken
+
+    def _average_to_expect(self, average: Vector, missed: Vector, steps: float, share: float) -> Vector:
+        """The average to plan for if the plan will be missed by as much as the last ones."""
+        if not steps:
+            return average
+        shift = share * missed / steps
+        shift = np.sign(shift) * np.maximum(np.abs(shift) - _DEBT / self.t, 0.0)
+        return np.asarray(np.clip(average + shift / (1.0 - share), 0.0, 1.0))
 
     def _raise_price(self, mixture: Mixture, share: float) -> None:
         """Make violations dearer from the next plan on, if this one violates more than it leads to for a short time."""

@@ -197,13 +197,26 @@ def _pool_fits(space: Space, pool: Mapping[str, NDArray[Any]]) -> bool:
 def _own_fits(space: Space, fresh: Mapping[str, NDArray[Any]], own: Mapping[str, NDArray[Any]]) -> bool:
     """Whether the agent's other arrays have their lengths."""
     size = own["weights"].size
-    same = ("stream", "drawn_at", "theta", "bias", "absorbed", "factors", "errors", "followed", "then", "proven")
+    same = (
+        "stream",
+        "drawn_at",
+        "theta",
+        "bias",
+        "absorbed",
+        "factors",
+        "errors",
+        "followed",
+        "missed",
+        "then",
+        "proven",
+    )
+    finite = ("theta", "bias", "weights", "outcomes", "errors", "missed", "missed_steps", "then")
     return bool(
-        all(own[name].shape == fresh[name].shape for name in same)
+        all(own[name].shape == fresh[name].shape for name in (*same, "missed_steps", "proven"))
         and own["policies"].shape == (size, space.n_states)
         and own["outcomes"].shape == (size, space.n_outcomes)
-        and all(np.all(np.isfinite(own[name])) for name in ("theta", "bias", "weights", "outcomes", "errors", "then"))
-        and bool(np.all(own["errors"] >= 0.0) and np.all(own["followed"] >= 0))
+        and all(np.all(np.isfinite(own[name])) for name in finite)
+        and bool(np.all(own["errors"] >= 0.0) and np.all(own["followed"] >= 0) and np.all(own["missed_steps"] >= 0.0))
         and 0.0 <= own["proven"][1] <= LARGEST
         and bool(np.all((own["factors"] >= 1.0) & (own["factors"] <= MOST_FACTOR)))
     )

@@ -359,7 +359,9 @@ class TocUCRL2(Agent):
         ['state', 'action', 'source', 'visits', 'adds']
         """
         with self._lock.use():
-            return agent_certificate(self, effort)
+            certificate = agent_certificate(self, effort)
+            self._remember_constraints(certificate)
+            return certificate
 
     def laws(self) -> polars.DataFrame:
         """Estimates of each law of its mechanics, and their confidence intervals.

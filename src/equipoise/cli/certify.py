@@ -37,8 +37,9 @@ def certify(
     their numbers.
 
     Prints what was achieved, what no policy can exceed (with probability 1 - DELTA), what a little more of each outcome
-    would be worth, and where the slack comes from: the states and actions of which more data would help most. Writes no
-    files.
+    would be worth, and where the slack comes from: the states and actions of which more data would help most. For a
+    Constrained reward it also prints what was reached of each constraint, and the constraints that are proven to be in
+    conflict. Writes no files.
 
         equipoise certify log.csv --reward '{kind = "BottomSum", kappa = 1}'
         equipoise certify log.csv --reward '{kind = "Linear", weights = [1]}' --json
@@ -56,6 +57,8 @@ def certify(
     names = ("best_possible", "achieved", "regret_at_most", "probability", "loose")
     data = {"rows": certificate.t} | {name: getattr(certificate, name) for name in names}
     data |= {"theta": certificate.theta.tolist(), "prices": certificate.prices, "slack": certificate.slack.to_dicts()}
+    data["constraints"] = [{**one._asdict(), "impossible": one.impossible} for one in certificate.constraints]
+    data["conflict"] = list(certificate.conflict)
     typer.echo(json.dumps(data, indent=1))
 
 
@@ -68,6 +71,7 @@ def _print(certificate: Certificate) -> None:
     if certificate.loose:
         loose = f"The plan ran out of sweeps: {certificate.loose:.2g} of that may be the planner's.\n"
         console.print(loose, markup=False)
+    _print_constraints(console, certificate)
     prices = options.make_table(("outcome", "left"), ("worth of a little more", "right"))
     for name, price in certificate.prices.items():
         prices.add_row(escape(name), f"{price:.6g}")
@@ -84,3 +88,20 @@ def _print(certificate: Certificate) -> None:
         numbers = (f"{row['visits']:,}", f"{row['adds']:.3g}")
         table.add_row(escape(str(row["state"])), escape(str(row["action"])), escape(row["source"]), *numbers)
     console.print(table)
+
+
+def _print_constraints(console: Console, certificate: Certificate) -> None:
+    """One row per constraint, and a sentence for those that are in conflict."""
+    if not certificate.constraints:
+        return
+    numbers_shown = ("level", "reached", "violation", "best possible")
+    table = options.make_table(("constraint", "left"), *((name, "right") for name in numbers_shown))
+    for one in certificate.constraints:
+        numbers = (one.level, one.reached, one.violation, one.best_possible)
+        table.add_row(escape(one.name), *(f"{number:.6g}" for number in numbers))
+    console.print(table)
+    if certificate.conflict:
+        listed = " and ".join(repr(name) for name in certificate.conflict)
+        together = " together" if len(certificate.conflict) > 1 else ""
+        console.print(f"No policy meets {listed}{together}.", markup=False)
+    console.print()

@@ -1,6 +1,6 @@
 """Models: what they are (`Model`, `Space`, `World`), how their states are connected, and named ones."""
 
-from equipoise.models.applied.tables import bidding, inventory, patrol, pricing, queue, scheduler, sites
+from equipoise.models.applied.tables import bidding, bike_sharing, inventory, patrol, pricing, queue, scheduler, sites
 from equipoise.models.communication import departures, is_communicating, require_communicating, unreachable
 from equipoise.models.labels import Labels
 from equipoise.models.mechanics import Mechanics
@@ -19,6 +19,7 @@ __all__ = [
     "World",
     "bandit",
     "bidding",
+    "bike_sharing",
     "departures",
     "diameter",
     "diameter_bounds",

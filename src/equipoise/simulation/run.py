@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._checks import check_count, check_float
+from equipoise.agents.constraints import ConstraintStatus
 from equipoise.errors import ParameterError
 from equipoise.models.communication import departures
 from equipoise.models.model import Model
@@ -65,6 +66,9 @@ class Run:
         What the outcomes are judged by.
     violations : dict
         For a `Constrained` reward, by the names of the constraints: the violation of each, at each checkpoint.
+    constraints : tuple of ConstraintStatus
+        For a `Constrained` reward, after the last step: name, level, reached and violation of each constraint, and
+        whether certificates of the agent have proven that no policy meets it.
     stopping_time : int or None
         That of a `KnapsackAgent`: the steps taken before some resource could run out, or its horizon. None for other
         agents, and while it continues.
@@ -98,6 +102,7 @@ class Run:
     trace: polars.DataFrame | None = field(default=None, repr=False)
     stopping_time: int | None = None
     violations: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    constraints: tuple[ConstraintStatus, ...] = field(default=(), repr=False)
 
     def regret(self, best: HasValue | float) -> NDArray[np.float64]:
         """Reg(t) = opt - g(average of the first t outcomes), at each checkpoint.

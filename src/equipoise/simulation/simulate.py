@@ -234,6 +234,7 @@ def simulate(
         trace=None if record is None else record.frame(),
         stopping_time=agent.stopping_time if isinstance(agent, BudgetedAgent) else None,
         violations=violations_at(agent.reward, outcomes),
+        constraints=agent.constraints,
     )
     if run.status == "interrupted" and interrupt == "raise":
         raise SimulationInterrupted(run)

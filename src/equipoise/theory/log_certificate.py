@@ -2,6 +2,9 @@
 
 The regions contain the true model whatever policy produced the log. So the bound of `agents.certificate` applies, with
 the log's average outcomes instead of the agent's; theta begins at minus a supergradient of g there.
+
+Constraints without a price are bounded at the derived price and without smoothing, as by `MixtureUCRL2`: what is
+achieved is then the reward alone, and each constraint is reported.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from equipoise._checks import check_float
-from equipoise.agents.certificate import Certificate, build_certificate
+from equipoise.agents.certificate import Certificate, add_constraints, build_certificate
 from equipoise.agents.dual_bound import BoundOptions, Evidence, best_bound
 from equipoise.agents.phase import check_kind
 from equipoise.confidence.adaptive import Adaptive
@@ -23,6 +26,7 @@ from equipoise.models.log import Source
 from equipoise.models.space import Space
 from equipoise.planning.evi import SWEEP_LIMIT
 from equipoise.rewards.base import Reward
+from equipoise.rewards.constrained import Constrained
 
 _SHARP: Final = 0.01  # of the paper's tolerance: the bound may be too large by that of its plan
 
@@ -80,20 +84,29 @@ def certify(
     counts, rows, total = count_log(empty_counts(space, rule), log, space)
     average = np.clip(total / rows, 0.0, 1.0)
     evidence = Evidence(space, counts, build_region(rule, space, counts, rows + 1, level, logged=True))
+    goal, judged = _without_price(reward)
     options = BoundOptions(
-        theta=-reward.at(rows).gradient(average),  # that in force, as in the limit there may be no slope
+        theta=-goal.at(rows).gradient(average),  # that in force, as in the limit there may be no slope
         bias=np.zeros(space.n_states),
         tolerance=_SHARP / float(rows + 1) ** 0.5,
         relaxation=rule.relaxation,
         limit=SWEEP_LIMIT,
         effort=effort,
     )
-    return build_certificate(
+    certificate = build_certificate(
         evidence,
-        best_bound(evidence, reward, options),
+        best_bound(evidence, goal, options),
         reward,
-        achieved=reward.value(average),
+        achieved=judged.value(average),
         probability=1.0 - level if rule.learning else 1.0,
         t=rows,
         proven_at=rows + 1,
     )
+    return add_constraints(certificate, evidence, options, average)
+
+
+def _without_price(reward: Reward) -> tuple[Reward, Reward]:
+    """What is bounded, and what the average is judged by: without a price, the reward that has constraints."""
+    if isinstance(reward, Constrained) and reward.arguments()["price"] is None:
+        return reward.at_prices(reward.price, 0.0), reward.objective
+    return reward, reward

@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise import mechanics, models
 from equipoise.errors import ModelError
 
-TABLES = ("inventory", "queue", "scheduler", "pricing", "bidding", "patrol", "sites")
+TABLES = ("inventory", "queue", "scheduler", "pricing", "bidding", "patrol", "sites", "bike_sharing")
 
 
 def coin(p):
@@ -116,6 +116,11 @@ CASES = {
         sites_laws(0.25, [0.5, 1.0]),
         models.sites(2, 1, 0.25, [0.5, 1.0]),
     ),
+    "bike sharing, two stations": (
+        mechanics.bike_sharing(5, 4, [[0, 2], [1, 0]]),
+        {"ride": [0.2, 0.3, 0.5]},
+        models.bike_sharing(5, 4, [[0, 2], [1, 0]], [[0, 0.3], [0.5, 0]]),
+    ),
     "sites, four": (
         mechanics.sites(4, 2),
         sites_laws(0.0, [0.1, 0.2, 0.3, 0.4]),
@@ -168,6 +173,7 @@ OTHERS = {
     "bidding": {"condition": {"condition 1": [0.1, 0.79, 0.11]}},
     "patrol": {"slip": [0.9, 0.06, 0.04]},
     "sites": {"delay": {"on the road": [0.89, 0.11]}},
+    "bike_sharing": {"ride": [0.21, 0.19, *[0.2, 0.2 / 3] * 2, 0.2 / 3]},
 }
 
 
@@ -202,6 +208,8 @@ def test_usual_laws(name):
         lambda: mechanics.department(("calls",), (3,), (4,), (2,), 3, ("all_day",)),
         lambda: mechanics.department(("a", "b", "c"), (1, 1, 2), (1, 1, 2), (1, 1, 1), 2, ("night", "day"), 0.5),
         lambda: mechanics.battery(4, 1, [0, 2], [5.0], 1),
+        lambda: mechanics.bike_sharing(1, 1, [[0, 1], [1, 0]]),
+        lambda: mechanics.bike_sharing(5, 2, [[abs(i - j) for i in range(4)] for j in range(4)]),
         lambda: mechanics.battery(5, 5, [1], [1, 2, 3, 4], 4),
     ],
 )

@@ -14,6 +14,7 @@ from equipoise import models
 from equipoise.errors import ModelError
 from equipoise.models import (
     bidding,
+    bike_sharing,
     grid,
     inventory,
     patrol,
@@ -32,6 +33,7 @@ WORLDS = {
     "sites": (sites, 10, 21, 3),
     "pricing": (pricing, 3, 15, 2),
     "bidding": (bidding, 3, 15, 3),
+    "bike_sharing": (bike_sharing, 19, 133, 3),
 }
 
 inside = st.floats(0.01, 0.99)

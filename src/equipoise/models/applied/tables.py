@@ -5,11 +5,14 @@ Every table is communicating for all parameters that it accepts, and all outcome
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from equipoise.errors import ModelError
 from equipoise.models.applied.bidding import BIDS, LEADS, MARKET, RIVALS, VALUES, bidding_laws, bidding_system
+from equipoise.models.applied.bike_sharing import DISTANCES, bike_sharing_system, downhill_rides
 from equipoise.models.applied.inventory import inventory_system
 from equipoise.models.applied.patrol import patrol_table
 from equipoise.models.applied.pricing import PRICES, REGIMES, SALE, pricing_laws, pricing_system
@@ -261,3 +264,72 @@ def bidding(
             raise ModelError(f"rivals[{c}]: the probabilities sum to {chances.sum()}; it must be at most 1")
         rival.append([*chances, max(0.0, 1.0 - float(chances.sum()))])
     return system.table(bidding_laws(system, lead, rival, chain), known=[(c, 0) for c in range(C)])
+
+
+def bike_sharing(
+    bikes: int = 6,
+    docks: int = 4,
+    distances: Sequence[Sequence[float]] = DISTANCES,
+    rides: Sequence[Sequence[float]] | None = None,
+) -> Model:
+    """Build the shared bikes; at the start they are spread evenly, with one more at the first stations if needed.
+
+    The label of a state is the tuple of bikes at each station. Action 0 transports nothing, the others take a bike from
+    a station to another. Outcome 0 is 0 if a rider found no bike, outcome 1 is 0 if a rider found no free dock, and
+    outcome 2 is the way of the van in units of the longest distance.
+
+    Parameters
+    ----------
+    bikes : int
+        The number of bikes, at least 1; there must be a dock more.
+    docks : int
+        The docks of each station, at least 1.
+    distances : sequence of sequences of float
+        By station and station: the kilometres from one to the other; 0 from a station to itself.
+    rides : sequence of sequences of float, optional
+        By station and station: the probability that somebody comes in a slot to ride from the one to the other; they
+        sum to less than 1. By default 0.8 in all, and three times as many to a station of a higher number.
+
+    Returns
+    -------
+    Model
+        Its outcomes are served, parked and transport.
+
+    Raises
+    ------
+    ModelError
+        Naming the parameter.
+
+    See Also
+    --------
+    equipoise.mechanics.bike_sharing : The same as mechanics.
+
+    Examples
+    --------
+    At most half a kilometre per slot; the longest distance is three.
+
+    >>> import equipoise as eq
+    >>> city = bike_sharing()
+    >>> city.n_states, city.n_pairs
+    (19, 133)
+    >>> limit = eq.rewards.at_most("transport", 0.5 / 3, city)
+    >>> goal = eq.rewards.Constrained(eq.rewards.Linear([0.5, 0.5, 0.0]), [limit])
+    >>> free, best = eq.solve(city, goal.reward), eq.solve(city, goal)
+    >>> bool(3 * free.outcomes[2] > 0.75), bool(3 * best.outcomes[2] < 0.5 + 1e-6)
+    (True, True)
+    """
+    system = bike_sharing_system(bikes, docks, distances)
+    n = len(distances)
+    if rides is None:
+        return system.table({"ride": downhill_rides(n)})
+    matrix = [
+        check_probabilities(row, f"rides[{i}]", n, "station")
+        for i, row in enumerate(check_list(rides, "rides", n, "station"))
+    ]
+    for i, row in enumerate(matrix):
+        if row[i] != 0.0:
+            raise ModelError(f"rides[{i}][{i}]: got {row[i]}; from a station to itself it is 0")
+    chances = [float(matrix[i][j]) for i, j in itertools.permutations(range(n), 2)]
+    if not math.fsum(chances) < 1.0:
+        raise ModelError(f"rides: the probabilities sum to {math.fsum(chances)}; it must be less than 1")
+    return system.table({"ride": [1.0 - math.fsum(chances), *chances]})
