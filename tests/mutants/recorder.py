@@ -5,7 +5,7 @@
 Compiled functions cannot be seen to be entered; `references` finds the Python functions that lead to them. What a
 fixture of a wider scope or the import of a test file enters counts for every test that uses it. The time that numba
 takes to compile kernels, or to load them, is not part of a test's time, since only the first test that needs them
-spends it.
+spends it; nor is what is entered meanwhile recorded.
 """
 
 from __future__ import annotations
@@ -37,22 +37,26 @@ def _processor_time() -> float:
 
 
 class _CompileClock(event.Listener):  # type: ignore[misc]
-    """Adds up the processor time between the outermost begin and end of compilations."""
+    """Adds up the processor time between the outermost begin and end of compilations, which are not watched."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._depth = 0
         self._began = 0.0
+        self._trace: Any = None
 
     def on_start(self, event: object) -> None:
         if self._depth == 0:
             self._began = _processor_time()
+            self._trace = sys.gettrace()
+            sys.settrace(None)
         self._depth += 1
 
     def on_end(self, event: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self.seconds += _processor_time() - self._began
+            sys.settrace(self._trace)
 
 
 _COMPILING = _CompileClock()

@@ -11,7 +11,7 @@ from tests.mutants.references import References
 from tests.mutants.sites import Mutant, modules, mutants, sample
 from tests.mutants.table import killed_share, table
 from tests.mutants.tree import PACKAGE, PROJECT
-from tests.mutants.trials import EQUIVALENT, FOUNDATIONS, STARTED, Trial, covering, try_all
+from tests.mutants.trials import EQUIVALENT, FOUNDATIONS, UNSEEN, Trial, covering, try_all
 from tests.mutants.trials import test_files as files_to_run
 
 SOURCE = '''"""A module with 1 number in its docstring."""
@@ -107,7 +107,7 @@ def test_the_tests_of_a_mutant_are_those_that_enter_its_function_or_lead_to_it()
     assert covering(method, References(PACKAGE), tests) == (["tests/rewards/b.py::other"], 1.0, False)
 
 
-def test_tests_that_start_programs_try_every_change_of_what_they_start():
+def test_tests_whose_ways_are_not_seen_try_every_change_of_a_module():
     tests = {
         name: {"passed": True, "seconds": 1.0, "entered": []}
         for name in ("tests/test_package.py::one", "tests/cli/test_doctor.py::one")
@@ -121,9 +121,17 @@ def test_every_foundation_has_tests():
     assert set(FOUNDATIONS) == {file for file in files if mutants(PACKAGE, file)}
     for file, names in FOUNDATIONS.items():
         chosen = files_to_run([Mutant(file, "", 1, "", "", "", "")])
-        assert {f"tests/{name}" for name in names} | set(STARTED.get(file, ())) <= set(chosen)
+        assert {f"tests/{name}" for name in names} | set(UNSEEN.get(file, ())) <= set(chosen)
         assert len(chosen) >= 2  # with its doctests
         assert all((PROJECT / one).is_file() for one in chosen)
+
+
+def test_a_function_that_emits_compiled_code_is_part_of_it():
+    reach = References(PACKAGE).reach("_runtime/frames.py", "_converted")
+    assert reach.compiled
+    assert "_runtime/frames.py::_converted" not in reach.functions  # numba calls it while it compiles
+    assert "agents/toc_ucrl2.py::TocUCRL2.learn" in reach.functions
+    assert not References(PACKAGE).reach("_runtime/compiler.py", "Entry.address").compiled
 
 
 def test_kernels_are_stale_wherever_their_module_is_imported():

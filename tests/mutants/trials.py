@@ -31,7 +31,7 @@ FOUNDATIONS = {  # what every layer uses is tested in several places
     ),
     "_files.py": (
         "agents/test_checkpoint.py", "models/test_model_file.py", "reports/pages/test_figure_files.py",
-        "studies/test_export.py", "studies/test_record.py",
+        "studies/test_export.py", "studies/test_record.py", "test_files.py",
     ),
     "_plugins.py": ("studies/test_elsewhere.py", "test_spec.py"),
     "_spec.py": ("agents/test_arguments.py", "studies/test_spec.py", "test_spec.py"),
@@ -45,13 +45,15 @@ FOUNDATIONS = {  # what every layer uses is tested in several places
     "_runtime/threads.py": (),
     "_runtime/user_functions.py": ("rewards/test_custom.py",),
 }  # fmt: skip
-STARTED = {  # tests that start programs; what these enter is not recorded, so they try any change of the module
+UNSEEN = {  # tests that enter code in programs that they start, or in kernels of their own: they try every change there
     "__init__.py": ("tests/test_package.py",),
     "__main__.py": ("tests/test_start.py",),
     "_start.py": ("tests/test_start.py",),
     "_runtime/cache.py": ("tests/test_package.py",),
-    "_runtime/compiler.py": ("tests/test_package.py",),
+    "_runtime/compiler.py": ("tests/_runtime/test_compiler.py", "tests/test_package.py"),
+    "_runtime/frames.py": ("tests/_runtime/test_frames.py",),
     "_runtime/messages.py": ("tests/_runtime/test_messages.py",),
+    "_runtime/user_functions.py": ("tests/_runtime/test_user_functions.py",),
 }
 
 
@@ -109,7 +111,7 @@ def covering(mutant: Mutant, references: References, tests: dict[str, Any]) -> t
         whole = f"{mutant.file}::"
         functions = frozenset(one for names in entered.values() for one in names if one.startswith(whole))
     own = (f"tests/{mutant.room}/", f"src/equipoise/{mutant.file}")
-    started = STARTED.get(mutant.file, ())
+    started = UNSEEN.get(mutant.file, ())
 
     def place(name: str) -> tuple[bool, float]:
         return not name.startswith(own), tests[name]["seconds"]
@@ -158,7 +160,7 @@ def try_all(
             end(mutant, "equivalent", chosen)
         elif not chosen:
             end(mutant, "survived", chosen)
-        elif compiles or mutant.file in STARTED:
+        elif compiles or mutant.file in UNSEEN:
             slow.append((mutant, chosen, seconds, compiles))
         else:
             forked.append((mutant, chosen, seconds))
