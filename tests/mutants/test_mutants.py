@@ -166,6 +166,11 @@ SLICE = {  # modules with tests that are soon done
     "offline/knapsack.py": "tests/offline/test_knapsack.py",
     "offline/chains.py": "tests/offline/test_parts.py",
     "offline/problem.py": "tests/offline/test_parts.py",
+    "_checks.py": "tests/test_checks.py",
+    "_files.py": "tests/models/test_model_file.py",
+    "_spec.py": "tests/test_spec.py",
+    "_statistics.py": "tests/reports/numbers/test_curves.py",
+    "_runtime/threads.py": "tests/_runtime/test_threads.py",
 }
 
 
