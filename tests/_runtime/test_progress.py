@@ -80,6 +80,17 @@ def test_a_report_shows_the_share_the_speed_and_new_words(monkeypatch):
     assert "counting goats" in shown
 
 
+def test_a_report_shows_the_display_as_soon_as_a_second_has_passed(monkeypatch):
+    """Not only its own thread does, which waits while other code holds the interpreter."""
+    terminal = open_terminal(monkeypatch)
+    with progress_display("counting sheep", 10.0) as display:
+        display._timer.cancel()
+        for seconds, shown in ((0.5, False), (1.5, True)):
+            monkeypatch.setattr(progress.time, "perf_counter", lambda now=display._began + seconds: now)
+            display.done(seconds)
+            assert ("counting sheep" in terminal.getvalue()) is shown
+
+
 def test_a_report_at_the_very_beginning_has_no_speed(monkeypatch):
     open_terminal(monkeypatch)
     with progress_display("counting sheep", 10.0, unit="sheep") as display:
