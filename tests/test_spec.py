@@ -121,6 +121,15 @@ def test_a_description_that_is_none_is_refused_by_its_place():
             from_spec(wrong, eq.oracles.Oracle, "oracle", READER)
 
 
+def test_a_name_that_is_not_known_is_refused_with_the_nearest():
+    with pytest.raises(
+        StudyError, match=r"^rule\.kind: got 'Adaptve' \(did you mean 'Adaptive'\?\); one of .*Bernstein"
+    ):
+        from_spec({"kind": "Adaptve"}, eq.confidence.Confidence, "rule", READER)
+    with pytest.raises(StudyError, match=r"^rule\.kind: got 3; one of .*Bernstein"):
+        from_spec({"kind": 3}, eq.confidence.Confidence, "rule", READER)
+
+
 def test_all_names_of_parts_are_different():
     names = [name for kind, makers in KINDS.items() if kind is not eq.Mechanics for name in makers()]
     assert len(set(names)) == len(names)
