@@ -36,7 +36,7 @@ MEMORY_BYTES = 8 << 30  # a change may make an array grow without end
 
 def _limit_memory() -> None:
     with contextlib.suppress(ValueError, OSError):  # where there is no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 class Tree:
