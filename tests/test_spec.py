@@ -13,7 +13,7 @@ import tomli_w
 
 import equipoise as eq
 from equipoise import _plugins
-from equipoise._plugins import allow_local, find_allowed
+from equipoise._plugins import allow_local, find_allowed, load_function
 from equipoise._spec import Component, SpecReader, call_text, from_spec, kind_of, parameters, to_spec
 from equipoise.agents.vocabulary import KINDS
 from equipoise.errors import ContractError, ParameterError, StudyError
@@ -119,6 +119,15 @@ def test_a_description_that_is_none_is_refused_by_its_place():
     for wrong in (None, 5, [["kind", "Box"]], [1]):
         with pytest.raises(StudyError, match=r"oracle: got .*; a name or a table is needed"):
             from_spec(wrong, eq.oracles.Oracle, "oracle", READER)
+
+
+def test_a_name_that_is_not_known_is_refused_with_the_nearest():
+    with pytest.raises(
+        StudyError, match=r"^rule\.kind: got 'Adaptve' \(did you mean 'Adaptive'\?\); one of .*Bernstein"
+    ):
+        from_spec({"kind": "Adaptve"}, eq.confidence.Confidence, "rule", READER)
+    with pytest.raises(StudyError, match=r"^rule\.kind: got 3; one of .*Bernstein"):
+        from_spec({"kind": 3}, eq.confidence.Confidence, "rule", READER)
 
 
 def test_all_names_of_parts_are_different():
@@ -255,6 +264,19 @@ def test_what_is_wrong_with_a_part_of_somebodys(module, kind, message):
     allow_local([module])
     with pytest.raises(StudyError, match=f"^threshold.*{message}"):
         from_spec(f"{module}:{kind}", eq.agents.Schedule, "threshold", READER)
+
+
+def test_a_function_is_named_with_its_module(module):
+    with pytest.raises(StudyError, match=r"^section: got .world.; .package\.module:name. is needed$"):
+        load_function("world", "section", StudyError)
+    with pytest.raises(StudyError, match=r"^section: .* is imported only if you allow it"):
+        load_function(f"{module}:world", "section", StudyError)
+    assert module not in sys.modules
+    allow_local([module])
+    assert load_function(f"{module}:world", "section", StudyError)(3) == eq.models.bandit(3)
+    for name, found in (("Half", "a class of another kind"), ("number", "of type int")):
+        with pytest.raises(StudyError, match=f"^section: {module}:{name} is {found}; a function is needed$"):
+            load_function(f"{module}:{name}", "section", StudyError)
 
 
 def test_modules_that_cannot_be_allowed(module, tmp_path):

@@ -73,6 +73,36 @@ def test_a_users_own_numba_functions_are_none_of_our_business(fresh, capfd, monk
     assert messages._NESTING.timers == []
 
 
+def test_a_kernel_of_the_package_is_timed_until_it_is_compiled(fresh, capfd, monkeypatch):
+    monkeypatch.setattr(messages, "ANNOUNCE_AFTER_SECONDS", 60.0)
+    inside = []
+
+    def look():
+        raise NotImplementedError
+
+    @numba.extending.overload(look)
+    def _look():  # numba calls this while it compiles
+        inside.append((messages._NESTING.depth, len(messages._NESTING.timers)))
+        return lambda: 2.0
+
+    def twice(x):
+        return look() * x
+
+    twice.__module__ = "equipoise.trial.kernels"
+    assert numba.njit(twice)(1.5) == 3.0
+    assert set(inside) == {(1, 1)}
+    assert messages._NESTING.depth == 0
+    assert messages._NESTING.timers == []
+    assert list(messages._SPENT) == ["the kernels of equipoise.trial"]
+    assert capfd.readouterr().err == ""
+
+
+def test_subjects_are_rooms_of_the_package_and_modules_of_others():
+    assert messages.describe_subject("equipoise.rewards.entropy") == "the kernels of equipoise.rewards"
+    assert messages.describe_subject("equipoise.rewards") == "the kernels of equipoise.rewards"
+    assert messages.describe_subject("shop.parts.rewards") == "the kernels of shop.parts.rewards"
+
+
 PROGRAM = """
 import sys
 import equipoise as eq

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.stats import entropy
 
 import equipoise as eq
+from equipoise.confidence.adaptive import _top
 from tests.confidence.common import ANY, BINARY, interval
 from tests.reference import regions as dense
 
@@ -51,6 +53,14 @@ def test_empirical_bernstein(sample, delta, count, binary):
 def test_adaptive_outcomes(sample, delta, count):
     found = interval(ADAPTIVE, *sample, delta=delta, count=count)
     assert found == pytest.approx(dense.adaptive_outcome(*sample, delta / (4 * count)), rel=0, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000, 10**9])
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.25, 0.5, 0.9, 1.0])
+def test_the_largest_likelihood_is_that_of_the_mean(n, share):
+    """Its logarithm is -n times the entropy; from its distance to the level follows where Newton's search begins."""
+    k = round(share * n)
+    assert _top(float(n), float(k), float(n - k)) == pytest.approx(-n * entropy([k, n - k]), rel=1e-9, abs=1e-12)
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,6 +1,7 @@
 """Draw small changes of the sources per module, and see whether the tests notice.
 
-    python -m tests.mutants [--per-module N] [--seed S] [--modules PATTERN] [--python] [--markdown FILE]
+    python -m tests.mutants [--per-module N] [--seed S] [--modules PATTERN] [--python | --compiled]
+        [--markdown FILE]
 
 Work is kept in out/mutants: a mutant that was killed is not tried again while its module stays as it is. The exit code
 is 1 if fewer than nine mutants in ten are killed, leaving out those that are listed as equivalent.
@@ -15,7 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.mutants.sites import modules, sample
+from tests.mutants.references import References
+from tests.mutants.sites import Mutant, modules, sample
 from tests.mutants.table import killed_share, table
 from tests.mutants.tree import PACKAGE, PROJECT
 from tests.mutants.trials import Trial, try_all
@@ -31,12 +33,19 @@ def main() -> int:
     parser.add_argument("--per-module", type=int, default=2, metavar="N", help="how many of each module")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the draw")
     parser.add_argument("--modules", default="*", metavar="PATTERN", help="such as 'offline/*.py'; several with commas")
-    parser.add_argument("--python", action="store_true", help="leave out compiled code, which takes minutes a mutant")
+    code = parser.add_mutually_exclusive_group()
+    code.add_argument("--python", action="store_true", help="leave out compiled code, which takes minutes per mutant")
+    code.add_argument("--compiled", action="store_true", help="draw from compiled code only")
     parser.add_argument("--markdown", type=Path, help="a page to put the table into, after the mark")
     chosen = parser.parse_args()
     patterns = chosen.modules.split(",")
     files = [file for file in modules(PACKAGE, EXCLUDED) if any(fnmatch.fnmatch(file, one) for one in patterns)]
-    drawn = [mutant for file in files for mutant in sample(PACKAGE, file, chosen.per_module, chosen.seed)]
+    references = References(PACKAGE)
+
+    def wanted(mutant: Mutant) -> bool:
+        return not chosen.compiled or references.reach(mutant.file, mutant.owner).compiled
+
+    drawn = [mutant for file in files for mutant in sample(PACKAGE, file, chosen.per_module, chosen.seed, wanted)]
     OUT.mkdir(parents=True, exist_ok=True)
     log = OUT / "killed.jsonl"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []

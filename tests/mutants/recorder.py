@@ -3,7 +3,9 @@
     MUTANTS_RECORD=map.json python -m pytest -p tests.mutants.recorder ...
 
 Compiled functions cannot be seen to be entered; `references` finds the Python functions that lead to them. What a
-fixture of a wider scope or the import of a test file enters counts for every test that uses it.
+fixture of a wider scope or the import of a test file enters counts for every test that uses it. The time that numba
+takes to compile kernels, or to load them, is not part of a test's time, since only the first test that needs them
+spends it; nor is what is entered meanwhile recorded.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+from numba.core import event
 
 import equipoise
 
@@ -27,6 +29,38 @@ _entered: dict[int, CodeType] = {}
 _by_fixture: dict[int, set[str]] = {}
 _by_file: dict[str, set[str]] = {}
 _tests: dict[str, dict[str, Any]] = {}
+
+
+def _processor_time() -> float:
+    """Of this process and of the programs that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+class _CompileClock(event.Listener):  # type: ignore[misc]
+    """Adds up the processor time between the outermost begin and end of compilations, which are not watched."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._began = 0.0
+        self._trace: Any = None
+
+    def on_start(self, event: object) -> None:
+        if self._depth == 0:
+            self._began = _processor_time()
+            self._trace = sys.gettrace()
+            sys.settrace(None)
+        self._depth += 1
+
+    def on_end(self, event: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += _processor_time() - self._began
+            sys.settrace(self._trace)
+
+
+_COMPILING = _CompileClock()
+event.register("numba:compiler_lock", _COMPILING)
 
 
 def _call(frame: FrameType, event: str, argument: object) -> None:
@@ -80,11 +114,11 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[None]:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     watching = _watch()
     names = next(watching)
-    began = time.process_time()  # whatever else runs
+    began = _processor_time() - _COMPILING.seconds  # processor time, whatever else runs
     try:
         return (yield)
     finally:
-        seconds = time.process_time() - began
+        seconds = _processor_time() - _COMPILING.seconds - began
         watching.close()
         fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
         for fixture in (one for several in fixtures.values() for one in several):

@@ -37,12 +37,12 @@ class References:
     def reach(self, file: str, owner: str) -> Reach:
         """Of a change in a function, a constant or the body of a class."""
         start = f"{file}::{owner}"
-        if start in self._functions:
+        if self._is_python(start):
             return Reach(frozenset({start}), compiled=False)
         seen, waiting, functions = {start}, [start], set[str]()
         while waiting:
             node = waiting.pop()
-            if node in self._functions:
+            if self._is_python(node):
                 functions.add(node)
                 continue
             for user in self._users.get(node, ()):
@@ -50,6 +50,10 @@ class References:
                     seen.add(user)
                     waiting.append(user)
         return Reach(frozenset(functions), compiled=any(node in self._compiled for node in seen))
+
+    def _is_python(self, node: str) -> bool:
+        """Whether a node is a Python function, and none that makes a part of compiled code."""
+        return node in self._functions and self._compiled.isdisjoint(self._users.get(node, ()))
 
     def importers(self, file: str) -> set[str]:
         """The files that import one, directly or not, and itself."""

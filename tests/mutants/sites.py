@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,11 +77,13 @@ def mutants(package: Path, file: str) -> list[Mutant]:
     return found
 
 
-def sample(package: Path, file: str, count: int, seed: int) -> list[Mutant]:
-    """Some of a module: kinds are drawn first, so that the rare ones are tried too."""
+def sample(
+    package: Path, file: str, count: int, seed: int, wanted: Callable[[Mutant], bool] = lambda mutant: True
+) -> list[Mutant]:
+    """Some of those of a module that are `wanted`: kinds are drawn first, so that the rare ones are tried too."""
     rng = random.Random(f"{seed}:{file}")
     by_kind: dict[str, list[Mutant]] = {}
-    for mutant in mutants(package, file):
+    for mutant in filter(wanted, mutants(package, file)):
         by_kind.setdefault(mutant.kind, []).append(mutant)
     chosen = []
     while by_kind and len(chosen) < count:

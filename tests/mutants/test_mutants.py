@@ -8,10 +8,11 @@ import tomllib
 import pytest
 
 from tests.mutants.references import References
-from tests.mutants.sites import Mutant, mutants, sample
+from tests.mutants.sites import Mutant, modules, mutants, sample
 from tests.mutants.table import killed_share, table
-from tests.mutants.tree import PACKAGE
-from tests.mutants.trials import EQUIVALENT, Trial, covering, try_all
+from tests.mutants.tree import PACKAGE, PROJECT
+from tests.mutants.trials import EQUIVALENT, FOUNDATIONS, UNSEEN, Trial, covering, try_all
+from tests.mutants.trials import test_files as files_to_run
 
 SOURCE = '''"""A module with 1 number in its docstring."""
 
@@ -75,6 +76,17 @@ def test_a_draw_is_repeated_by_its_seed_and_has_no_mutant_twice():
     assert len(sample(PACKAGE, "_version.py", 30, 1)) < 30
 
 
+def test_a_draw_can_be_limited_to_compiled_code():
+    references, file = References(PACKAGE), "confidence/l1.py"
+
+    def is_compiled(mutant):
+        return references.reach(mutant.file, mutant.owner).compiled
+
+    drawn = sample(PACKAGE, file, 1000, 0, is_compiled)
+    assert {mutant.identity for mutant in drawn} == {one.identity for one in mutants(PACKAGE, file) if is_compiled(one)}
+    assert 0 < len(drawn) < len(mutants(PACKAGE, file))
+
+
 def test_the_tests_of_a_mutant_are_those_that_enter_its_function_or_lead_to_it():
     tests = {
         name: {"passed": True, "seconds": seconds, "entered": [entered]}
@@ -93,6 +105,33 @@ def test_the_tests_of_a_mutant_are_those_that_enter_its_function_or_lead_to_it()
     assert (seconds, compiled) == (6.0, True)
     method = kernel._replace(owner="Minimum.within")
     assert covering(method, References(PACKAGE), tests) == (["tests/rewards/b.py::other"], 1.0, False)
+
+
+def test_tests_whose_ways_are_not_seen_try_every_change_of_a_module():
+    tests = {
+        name: {"passed": True, "seconds": 1.0, "entered": []}
+        for name in ("tests/test_package.py::one", "tests/cli/test_doctor.py::one")
+    }
+    mutant = Mutant("_runtime/cache.py", "source_hash", 1, "", "", "", "")
+    assert covering(mutant, References(PACKAGE), tests) == (["tests/test_package.py::one"], 1.0, False)
+
+
+def test_every_foundation_has_tests():
+    files = [file for file in modules(PACKAGE, frozenset()) if "/" not in file or file.startswith("_runtime/")]
+    assert set(FOUNDATIONS) == {file for file in files if mutants(PACKAGE, file)}
+    for file, names in FOUNDATIONS.items():
+        chosen = files_to_run([Mutant(file, "", 1, "", "", "", "")])
+        assert {f"tests/{name}" for name in names} | set(UNSEEN.get(file, ())) <= set(chosen)
+        assert len(chosen) >= 2  # with its doctests
+        assert all((PROJECT / one).is_file() for one in chosen)
+
+
+def test_a_function_that_emits_compiled_code_is_part_of_it():
+    reach = References(PACKAGE).reach("_runtime/frames.py", "_converted")
+    assert reach.compiled
+    assert "_runtime/frames.py::_converted" not in reach.functions  # numba calls it while it compiles
+    assert "agents/toc_ucrl2.py::TocUCRL2.learn" in reach.functions
+    assert not References(PACKAGE).reach("_runtime/compiler.py", "Entry.address").compiled
 
 
 def test_kernels_are_stale_wherever_their_module_is_imported():
@@ -127,6 +166,11 @@ SLICE = {  # modules with tests that are soon done
     "offline/knapsack.py": "tests/offline/test_knapsack.py",
     "offline/chains.py": "tests/offline/test_parts.py",
     "offline/problem.py": "tests/offline/test_parts.py",
+    "_checks.py": "tests/test_checks.py",
+    "_files.py": "tests/models/test_model_file.py",
+    "_spec.py": "tests/test_spec.py",
+    "_statistics.py": "tests/reports/numbers/test_curves.py",
+    "_runtime/threads.py": "tests/_runtime/test_threads.py",
 }
 
 

@@ -11,6 +11,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,12 @@ PACKAGE = PROJECT / "src" / "equipoise"
 LEFT_OUT = {".git", ".venv", "out", "site", "dist", "generated", "__pycache__"}
 NOT_IN_TIME = -1
 START_SECONDS = 120.0  # to import everything
+MEMORY_BYTES = 8 << 30  # a change may make an array grow without end
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ValueError, OSError):  # where there is no such limit
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 class Tree:
@@ -91,6 +98,7 @@ class Tree:
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=_limit_memory,
             )
             try:
                 return running.wait(seconds)

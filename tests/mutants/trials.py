@@ -22,6 +22,39 @@ FORK_SECONDS = 30.0  # for kernels to be loaded
 SLOWER = 10.0  # than usual, when other programs run too
 RECORD_SECONDS = 3600.0
 ALSO = {"oracles": "theory"}  # layers with code that the tests of another one enter
+FOUNDATIONS = {  # what every layer uses is tested in several places
+    "__init__.py": ("test_package.py",),
+    "__main__.py": ("test_start.py",),
+    "_checks.py": (
+        "agents/test_arguments.py", "models/test_log.py", "models/test_model.py", "models/test_space.py",
+        "simulation/test_run.py", "test_checks.py", "test_spec.py",
+    ),
+    "_files.py": (
+        "agents/test_checkpoint.py", "models/test_model_file.py", "reports/pages/test_figure_files.py",
+        "studies/test_export.py", "studies/test_record.py", "test_files.py",
+    ),
+    "_plugins.py": ("studies/test_elsewhere.py", "test_spec.py"),
+    "_spec.py": ("agents/test_arguments.py", "studies/test_spec.py", "test_spec.py"),
+    "_start.py": ("cli/test_commands.py", "test_start.py"),
+    "_statistics.py": ("reports/numbers/test_comparisons.py", "reports/numbers/test_curves.py"),
+    "_runtime/cache.py": ("cli/test_doctor.py", "test_package.py"),
+    "_runtime/compiler.py": ("rewards/test_elsewhere.py", "test_package.py", "testing/test_reward_contract.py"),
+    "_runtime/frames.py": (),
+    "_runtime/messages.py": (),
+    "_runtime/progress.py": ("simulation/test_simulation.py",),
+    "_runtime/threads.py": (),
+    "_runtime/user_functions.py": ("rewards/test_custom.py",),
+}  # fmt: skip
+UNSEEN = {  # tests that enter code in programs that they start, or in kernels of their own: they try every change there
+    "__init__.py": ("tests/test_package.py",),
+    "__main__.py": ("tests/test_start.py",),
+    "_start.py": ("tests/test_start.py",),
+    "_runtime/cache.py": ("tests/test_package.py",),
+    "_runtime/compiler.py": ("tests/_runtime/test_compiler.py", "tests/test_package.py"),
+    "_runtime/frames.py": ("tests/_runtime/test_frames.py",),
+    "_runtime/messages.py": ("tests/_runtime/test_messages.py",),
+    "_runtime/user_functions.py": ("tests/_runtime/test_user_functions.py",),
+}
 
 
 class Trial(NamedTuple):
@@ -40,11 +73,11 @@ def equivalents() -> set[tuple[str, str, str, str]]:
 
 
 def test_files(mutants: Sequence[Mutant]) -> list[str]:
-    """The tests of the layers that are changed, and the doctests of the changed modules."""
+    """The tests of the layers and foundations that are changed, and the doctests of the changed modules."""
     rooms = {mutant.room for mutant in mutants if "/" in mutant.file}
     rooms |= {ALSO[room] for room in rooms if room in ALSO}
-    alone = {f"test_{Path(mutant.file).stem.strip('_')}*.py" for mutant in mutants if "/" not in mutant.file}
-    patterns = [f"{room}/**/test_*.py" for room in rooms] + sorted(alone)
+    named = {pattern for mutant in mutants for pattern in FOUNDATIONS.get(mutant.file, ())}
+    patterns = [f"{room}/**/test_*.py" for room in rooms] + sorted(named)
     found = {path.relative_to(PROJECT).as_posix() for pattern in patterns for path in (PROJECT / "tests").glob(pattern)}
     return sorted(found) + sorted({f"src/equipoise/{mutant.file}" for mutant in mutants})
 
@@ -78,13 +111,17 @@ def covering(mutant: Mutant, references: References, tests: dict[str, Any]) -> t
         whole = f"{mutant.file}::"
         functions = frozenset(one for names in entered.values() for one in names if one.startswith(whole))
     own = (f"tests/{mutant.room}/", f"src/equipoise/{mutant.file}")
+    started = UNSEEN.get(mutant.file, ())
 
     def place(name: str) -> tuple[bool, float]:
         return not name.startswith(own), tests[name]["seconds"]
 
+    def tries(name: str) -> bool:
+        return name.partition("::")[0] in started or not functions.isdisjoint(entered[name])
+
     chosen, seconds = [], 0.0
-    for name in sorted((name for name in entered if not functions.isdisjoint(entered[name])), key=place):
-        if seconds + tests[name]["seconds"] <= (COMPILED_TEST_SECONDS if compiled else TEST_SECONDS):
+    for name in sorted(filter(tries, entered), key=place):
+        if seconds + tests[name]["seconds"] <= (COMPILED_TEST_SECONDS if compiled or started else TEST_SECONDS):
             chosen.append(name)
             seconds += tests[name]["seconds"]
     return chosen, seconds, compiled
@@ -123,8 +160,8 @@ def try_all(
             end(mutant, "equivalent", chosen)
         elif not chosen:
             end(mutant, "survived", chosen)
-        elif compiles:
-            slow.append((mutant, chosen, seconds, True))
+        elif compiles or mutant.file in UNSEEN:
+            slow.append((mutant, chosen, seconds, compiles))
         else:
             forked.append((mutant, chosen, seconds))
     described = [
