@@ -46,7 +46,7 @@ def rows() -> list[Row]:
     model = eq.models.star(branches=BRANCHES, diameter=DISTANCE)
     reward = eq.rewards.Quadratic([1 + 1 / BRANCHES] * BRANCHES)
     thresholds = {"decides anew at every step": 0.0, "decides once": math.inf, "Equipoise, told the system": None}
-    agents = {
+    agents: dict[str, eq.Agent] = {
         title: eq.TocUCRL2(
             model.space,
             reward,

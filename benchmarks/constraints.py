@@ -70,6 +70,13 @@ def _mean(rows: pl.DataFrame, t: int, what: pl.Expr) -> str:
     return _spread(rows.filter(pl.col("t") == t).select(what.alias("x"))["x"].to_numpy())
 
 
+def _with_price(model: eq.Model, goal: Constrained) -> eq.TocUCRL2:
+    """The paper's agent on the penalised reward, with regions that fit the data."""
+    oracle = eq.oracles.choice.fitting_oracle(goal, inherit=True)
+    planner = eq.planning.Planner(warm_start="visits")
+    return eq.TocUCRL2(model.space, goal, oracle, confidence=eq.confidence.Adaptive(), planner=planner)
+
+
 def penalties() -> str:
     """The shop at several prices and smoothings: what is lost, what is violated, what is certified, and how long."""
     model = eq.models.inventory()
@@ -82,7 +89,7 @@ def penalties() -> str:
             made = goal.at_prices(price, smoothing)
             runs, seconds = [], 0.0
             for seed in range(PENALTY_SEEDS):
-                agent = eq.recommended(model.space, made)
+                agent = _with_price(model, made)
                 began = time.process_time()
                 runs.append(eq.simulate(model, agent, PENALTY_STEPS, seed=seed, progress=False))
                 seconds += time.process_time() - began
@@ -122,12 +129,12 @@ def problems() -> dict[str, tuple[eq.Model, Constrained]]:
 Make = Callable[[eq.Model, Constrained, int], eq.Agent]
 
 
-def _recommended(model: eq.Model, goal: Constrained, seed: int) -> eq.Agent:
-    return eq.recommended(model.space, goal, seed=seed)
+def _toc(model: eq.Model, goal: Constrained, seed: int) -> eq.Agent:  # noqa: ARG001
+    return _with_price(model, goal)
 
 
 def _sampling(model: eq.Model, goal: Constrained, seed: int) -> eq.Agent:
-    return eq.recommended(model.space, goal, guarantee=False, seed=seed)
+    return eq.TocUCRL2(model.space, goal, confidence=eq.confidence.PosteriorSampling(seed=seed))
 
 
 def _mixture(model: eq.Model, goal: Constrained, seed: int) -> eq.Agent:  # noqa: ARG001
@@ -139,8 +146,8 @@ def _mixture_drawn(model: eq.Model, goal: Constrained, seed: int) -> eq.Agent:
 
 
 AGENTS: Final[dict[str, Make]] = {
-    "recommended": _recommended,
-    "recommended, sampling": _sampling,
+    "TocUCRL2, Adaptive": _toc,
+    "TocUCRL2, sampling": _sampling,
     "MixtureUCRL2": _mixture,
     "MixtureUCRL2, PosteriorSampling": _mixture_drawn,
 }

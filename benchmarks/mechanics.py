@@ -123,6 +123,7 @@ def growth() -> str:
         space, laws = system.space, system.space.laws
         assert laws is not None
         agent = eq.recommended(space, eq.rewards.TargetSquared([0.95, 0.75, 0.8]))
+        assert isinstance(agent, eq.TocUCRL2)
         eq.simulate(system.model(), agent, 5_000)
         region = build_region(agent.confidence, space, agent.loop.arrays.counts, agent.t, agent.delta)
         zero = np.zeros(space.n_states)

@@ -21,6 +21,7 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.pages import put
+from equipoise.agents.budgets import BudgetedAgent
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "mixtures.md"
 BUDGETS_PAGE: Final = PAGE.parent / "applications" / "budgets.md"
@@ -116,10 +117,10 @@ def measure(steps: int, seeds: int, chosen: list[str]) -> tuple[list[str], list[
     return last, way
 
 
-def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> eq.agents.KnapsackTocUCRL2 | eq.KnapsackAgent:
+def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> BudgetedAgent:
     known, drawn = eq.confidence.Known(model), eq.confidence.PosteriorSampling(seed=seed)
     given = (model.space, BUDGET, horizon, 0)
-    return {
+    makers: dict[str, Callable[[], BudgetedAgent]] = {
         "`KnapsackTocUCRL2`": lambda: eq.agents.KnapsackTocUCRL2(*given),
         "`KnapsackTocUCRL2`, `Adaptive`": lambda: eq.agents.KnapsackTocUCRL2(
             *given, confidence=eq.confidence.Adaptive()
@@ -128,7 +129,8 @@ def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> eq.agents
         "`KnapsackAgent`": lambda: eq.KnapsackAgent(*given),
         "`KnapsackAgent`, `PosteriorSampling`": lambda: eq.KnapsackAgent(*given, confidence=drawn),
         "`KnapsackAgent`, `Known`": lambda: eq.KnapsackAgent(*given, confidence=known),
-    }[title]()
+    }
+    return makers[title]()
 
 
 BUDGETED: Final = (

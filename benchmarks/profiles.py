@@ -73,6 +73,7 @@ def learning(n_states: int) -> list[str]:
     """Microseconds of the parts of a plan, after some steps; of a step, nanoseconds."""
     model = world(n_states)
     agent = eq.recommended(model.space, SMOOTH)
+    assert isinstance(agent, eq.TocUCRL2)
     run = eq.simulate(model, agent, STEPS, seed=1, progress=False)
     machine, space = agent.loop.arrays, model.space
     reward, u, policy = np.zeros(space.n_pairs), np.zeros(n_states), np.zeros(n_states, dtype=np.int64)

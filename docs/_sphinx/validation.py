@@ -24,11 +24,12 @@ ANYWHERE: Final = {
     "SA01": "where it helps",
     "SS02": "a summary may begin with a symbol of the paper",
     "SS05": "a summary may say what a thing is",
+    "PR04": "the signature has the type",
     "PR08": "so may a description",
+    "RT01": "the summary says what comes back, and the signature of which type",
 }
 OF_A_METHOD: Final = {
     "EX01": "the example is that of the class",
-    "RT01": "the summary says what comes back, and the signature of which type",
 }
 OF_AN_OVERRIDE: Final = {"PR01": "the reference shows the parameters of what it overrides"}
 OF_AN_ERROR: Final = {"EX01": "it is raised, not made", "PR01": "likewise"}

@@ -76,7 +76,7 @@ from equipoise.agents.state import BUDGET_GONE, DONE, OUTCOMES_FULL, POOL_FULL
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.base import Confidence, build_region, fill_region, soften_region
 from equipoise.confidence.counts import Counts, count_layout, empty_counts
-from equipoise.confidence.intervals import absorb_log
+from equipoise.confidence.intervals import absorb_log, law_table
 from equipoise.confidence.nonzero import extend_pool
 from equipoise.confidence.region import Region, empty_region
 from equipoise.errors import ContractError, ParameterError, ProtocolError
@@ -93,7 +93,7 @@ from equipoise.rewards.constrained import Constrained
 from equipoise.rewards.separable import Quadratic
 
 if TYPE_CHECKING:
-    pass
+    import polars
 
 _AHEAD: Final = 0.1  # of the steps so far are planned for,
 _AHEAD_OPTIMISTIC: Final = 0.05  # or so much with regions that are optimistic
@@ -356,6 +356,28 @@ class MixtureUCRL2(Agent):
         if value < self._proof.bound[0]:
             self._proof.bound[0], self._proof.time[0], self._proof.theta[:] = value, self.t, theta
             self._proof_factor, self._proven_gain = self._factor, gain
+
+    def laws(self) -> polars.DataFrame:
+        """Estimates of each law of its mechanics, and their confidence intervals, as `TocUCRL2.laws`.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per value of each law: law, value, visits of the law, seen, estimate, low, high.
+
+        Examples
+        --------
+        >>> import equipoise as eq
+        >>> coin = eq.Mechanics(lambda s, a, toss: (s, [toss]), 0, ["toss"], ["heads"], {"toss": [0, 1]})
+        >>> agent = eq.MixtureUCRL2(coin.space, eq.rewards.Linear([1.0]))
+        >>> run = eq.simulate(coin.model(toss=[0.25, 0.75]), agent, 1000, seed=1)
+        >>> agent.laws()["seen"].sum()
+        1000
+        """
+        if self.space.laws is None:
+            raise ProtocolError("laws: the agent was told no mechanics; make it with the space of an eq.Mechanics")
+        with self._lock.use():
+            return law_table(self.space.laws, self._counts, self._evidence().region)
 
     # -- what happened elsewhere ------------------------------------------------------------------------
 

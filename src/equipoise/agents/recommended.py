@@ -1,8 +1,8 @@
 """The agent to start with, by the kind of reward; docs/leaderboard.md and docs/mixtures.md have the measurements.
 
-A reward that is not smooth (budgets, limits, the worst-off class): `MixtureUCRL2`, which computes the dual variable
-instead of finding it by a descent; its regret after 100,000 steps is 3 to 60 times smaller. A smooth one: the paper's
-`TocUCRL2`, whose regret bound is proven.
+Constraints, and rewards that are not smooth (budgets, limits, the worst-off class): `MixtureUCRL2`, which computes the
+dual variable instead of finding it by a descent; its regret after 100,000 steps is 3 to 100 times smaller. Smooth
+rewards: the paper's `TocUCRL2`, whose regret bound is proven.
 
 With a guarantee, regions are `Adaptive`: they contain the true model with the same probability as the paper's, and
 learning costs from five to more than fifty times less. The plans of `TocUCRL2` start from the last bias where the
@@ -13,7 +13,6 @@ use.
 
 from __future__ import annotations
 
-from equipoise.agents.base import Agent
 from equipoise.agents.mixture import MixtureUCRL2
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
@@ -23,9 +22,10 @@ from equipoise.models.model import Space
 from equipoise.oracles.frank_wolfe import FrankWolfe
 from equipoise.planning.options import AFTER_VISITS, Planner
 from equipoise.rewards.base import Reward
+from equipoise.rewards.constrained import Constrained
 
 
-def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int = 0) -> Agent:
+def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int = 0) -> TocUCRL2 | MixtureUCRL2:
     """Make the agent that a user should start with.
 
     Parameters
@@ -41,8 +41,8 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
 
     Returns
     -------
-    Agent
-        A `MixtureUCRL2` for a reward that is not smooth, else a `TocUCRL2`, that has taken no step.
+    TocUCRL2 or MixtureUCRL2
+        A `MixtureUCRL2` for constraints and rewards that are not smooth, else a `TocUCRL2`, that has taken no step.
 
     See Also
     --------
@@ -71,7 +71,7 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
         raise ParameterError(f"guarantee: got {guarantee!r}; True or False is needed")
     sampling = PosteriorSampling(seed=seed)  # made in either case, so that a seed that is none is refused
     confidence = Adaptive() if guarantee else sampling
-    if reward.smoothness is None:
+    if reward.smoothness is None or isinstance(reward, Constrained):
         return MixtureUCRL2(space, reward, confidence)
     planner = Planner(warm_start=AFTER_VISITS) if guarantee else None
     return TocUCRL2(space, reward, FrankWolfe(), confidence=confidence, planner=planner)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -130,7 +130,7 @@ class MixturePlanner:
             "tangents": self._master.tangents,
         }
 
-    def restore(self, memory: Mapping[str, Vector]) -> None:
+    def restore(self, memory: Mapping[str, Any]) -> None:
         """Begin the next plan with these; all of one length, with actions that there are."""
         columns = [memory[name] for name in ("theta", "policy", "bias", "gain", "share", "outcomes")]
         self._pool = [

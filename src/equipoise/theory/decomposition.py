@@ -291,10 +291,12 @@ def coverage(model: Model, agent: TocUCRL2, steps: int, seed: Seed = 0) -> Cover
 
     Parameters
     ----------
-    model, steps, seed
+    model : Model
         As for `decompose`.
     agent : TocUCRL2
         Changed in place, as by `simulate`. Of an episode under way only the two events are known, not the slack.
+    steps, seed
+        As for `decompose`.
 
     Examples
     --------

@@ -242,10 +242,12 @@ def club(threshold: float, largest: float, n_episodes: float) -> float:
 
     Parameters
     ----------
-    threshold, n_episodes : float
-        Q, and M(T) or a bound on it.
+    threshold : float
+        Q.
     largest : float
         max ||V_t|| or a bound on it: ||1_K|| in general, 1 for `Model.visits` in the 1-norm.
+    n_episodes : float
+        M(T), or a bound on it.
 
     Examples
     --------
@@ -334,10 +336,12 @@ def spade(scale: float, facts: Facts, delta: float, n_episodes: float, steps: in
 
     Parameters
     ----------
-    scale, facts, delta, steps
+    scale, facts, delta
         As for `diamond`.
     n_episodes : float
         M(T), or a bound on it.
+    steps : int
+        As for `diamond`.
 
     Examples
     --------

@@ -75,10 +75,12 @@ def inventory(
 
     Parameters
     ----------
-    capacity, orders, lead_time
+    capacity : int
         As there. There are (capacity + 1) * len(orders)^(lead_time - 1) states.
     demand : sequence of float
         The probabilities of a demand of 0, 1, ... units per day; those of 0 and 1 must be above 0.
+    orders, lead_time
+        As there.
 
     Examples
     --------
@@ -195,12 +197,14 @@ def pricing(
 
     Parameters
     ----------
-    prices, uses
+    prices
         As there.
     sale : sequence of sequences of float
         By regime and offer: the probability that it is taken. By default demand is low, high, or at its peak.
     regimes : sequence of sequences of float
         The transition matrix of the regimes, irreducible.
+    uses : sequence of sequences of int, optional
+        As there.
 
     Examples
     --------
@@ -234,7 +238,7 @@ def bidding(
 
     Parameters
     ----------
-    bids, values, auction
+    bids, values
         As there. By default the market is slack, normal or hot: the hotter, the more a lead is worth and costs.
     leads : sequence of float
         By condition: the probability that an impression leads to a lead.
@@ -243,6 +247,8 @@ def bidding(
         probability of a rival above all of them.
     market : sequence of sequences of float
         The transition matrix of the conditions, irreducible.
+    auction : str
+        As there.
 
     Examples
     --------
