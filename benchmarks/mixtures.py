@@ -21,7 +21,6 @@ import numpy as np
 
 import equipoise as eq
 from benchmarks.pages import put
-from equipoise.agents.budgets import BudgetedAgent
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "mixtures.md"
 BUDGETS_PAGE: Final = PAGE.parent / "applications" / "budgets.md"
@@ -117,18 +116,20 @@ def measure(steps: int, seeds: int, chosen: list[str]) -> tuple[list[str], list[
     return last, way
 
 
-def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> BudgetedAgent:
+Budgeted = eq.agents.KnapsackTocUCRL2 | eq.KnapsackAgent
+
+
+def _budgeted(title: str, model: eq.Model, horizon: int, seed: int) -> Budgeted:
     known, drawn = eq.confidence.Known(model), eq.confidence.PosteriorSampling(seed=seed)
     given = (model.space, BUDGET, horizon, 0)
-    makers: dict[str, Callable[[], BudgetedAgent]] = {
-        "`KnapsackTocUCRL2`": lambda: eq.agents.KnapsackTocUCRL2(*given),
-        "`KnapsackTocUCRL2`, `Adaptive`": lambda: eq.agents.KnapsackTocUCRL2(
-            *given, confidence=eq.confidence.Adaptive()
-        ),
-        "`KnapsackTocUCRL2`, `Known`": lambda: eq.agents.KnapsackTocUCRL2(*given, confidence=known, tolerance=1e-9),
-        "`KnapsackAgent`": lambda: eq.KnapsackAgent(*given),
-        "`KnapsackAgent`, `PosteriorSampling`": lambda: eq.KnapsackAgent(*given, confidence=drawn),
-        "`KnapsackAgent`, `Known`": lambda: eq.KnapsackAgent(*given, confidence=known),
+    paper, ours = eq.agents.KnapsackTocUCRL2, eq.KnapsackAgent
+    makers: dict[str, Callable[[], Budgeted]] = {
+        "`KnapsackTocUCRL2`": lambda: paper(*given),
+        "`KnapsackTocUCRL2`, `Adaptive`": lambda: paper(*given, confidence=eq.confidence.Adaptive()),
+        "`KnapsackTocUCRL2`, `Known`": lambda: paper(*given, confidence=known, tolerance=1e-9),
+        "`KnapsackAgent`": lambda: ours(*given),
+        "`KnapsackAgent`, `PosteriorSampling`": lambda: ours(*given, confidence=drawn),
+        "`KnapsackAgent`, `Known`": lambda: ours(*given, confidence=known),
     }
     return makers[title]()
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from equipoise.errors import EquipoiseError
 
-LARGEST: Final = 2**62  # of anything that is counted; sums of two still fit
+LARGEST: Final = 2**62  # of anything that is counted, far below the largest int64
 SEED_LIMIT: Final = 2**256  # an upper limit of seeds, so that a wrong argument is refused
 _LARGE: Final = 10**9  # an error names the upper limit only if it is smaller than this
 

@@ -41,7 +41,7 @@ def short_of_everything(seed: int) -> eq.Model:
     return eq.Model.from_sparse(base.first_pair, base.transitions(), means, noise="none")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     kind=st.sampled_from(BOTH), seed=st.integers(0, 2**32), budget=st.floats(0.001, 0.999),
     horizon=st.integers(1, 400), fractional=st.booleans(),
@@ -69,7 +69,7 @@ def test_budgets_are_never_exceeded_in_a_thousand_worlds():
         assert np.all(agent.average[1:] <= budget + 1e-12), seed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), kind=st.sampled_from(BOTH), budget=st.floats(0.001, 0.999), horizon=st.integers(1, 60))
 def test_budgets_are_never_exceeded_whatever_the_world_does(data, kind, budget, horizon):
     """Outcomes and states come from an adversary, who knows the action; null actions consume nothing."""
