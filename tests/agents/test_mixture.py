@@ -218,6 +218,27 @@ def test_a_log_is_learnt_and_planned_for_at_once():
     assert agent.visits.sum() == 20_500
 
 
+def sparse_model() -> eq.Model:
+    """Eight outcomes, of which a pair has one or two, and one pair that is known."""
+    model = eq.models.garnet(6, 2, 3, n_outcomes=8, seed=4)
+    rare = np.where(np.arange(8) % 4 == np.arange(model.n_pairs)[:, None] % 4, model.means, 0.0)
+    return eq.Model.from_sparse(model.first_pair, model.transitions(), rare, known=[(0, 0)])
+
+
+@pytest.mark.parametrize("model", [eq.models.riverswim(4).visits(), sparse_model()], ids=["told", "sparse"])
+@pytest.mark.parametrize("learning", [True, False])
+def test_outcomes_that_are_listed_and_not_in_arrays_are_planned_for(model, learning):
+    reward = eq.rewards.BottomSum(model.n_outcomes, 2)
+    best = eq.solve(model, reward)
+    agent = eq.MixtureUCRL2(model.space, reward, None if learning else eq.confidence.Known(model))
+    run = eq.simulate(model, agent, 3_000, progress=False)
+    bound = agent.certificate(effort=20).best_possible
+    assert best.value - 1e-9 <= bound <= (best.value + 1e-3 if not learning else 2.0)
+    assert run.regret(best)[-1] <= (0.5 if learning else 0.05) * max(best.value, 0.01)
+    for one in agent.mixture:
+        assert np.all((one.outcomes >= -1e-9) & (one.outcomes <= 1.0 + 1e-9))
+
+
 def test_known_dynamics_are_learnt_faster_than_their_table():
     system = eq.mechanics.sites()
     model, reward = system.model(), eq.rewards.BottomSum(3, 1)

@@ -112,7 +112,8 @@ class MixturePlanner:
         self._cut = 0.0
         self._dense = self._work = None
         self._bonus = np.zeros(space.n_pairs)
-        if space.laws is None and space.n_states <= SMALL:
+        listed = space.sparse_outcomes or count_layout(space).told is not None  # regions have no array of outcomes
+        if space.laws is None and space.n_states <= SMALL and not listed:
             self._dense, self._work = dense_scratch(space.n_states), workspace(space.n_states, space.n_pairs)
 
     def memory(self) -> dict[str, Vector | Index]:
