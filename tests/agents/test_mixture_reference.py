@@ -9,7 +9,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.planning.mixture import MixturePlanner
-from tests.reference.mixture import Play, best_ahead, worse_average
+from tests.reference.mixture import Play, average_to_expect, best_ahead, worse_average
 
 TANGENTS = {  # of the least of three, and of the first one less twice over the budget what the second exceeds it by
     "least": [(row, 0.0) for row in np.eye(3)],
@@ -87,12 +87,12 @@ def test_plans_of_a_known_model_are_worth_what_a_linear_program_says(name, monke
     model, reward, tangents = CASES[name]
     rows = model.transitions().toarray()
     by_pair = [(int(state), row) for state, row in zip(model.state_of, rows, strict=True)]
-    seen = []
+    seen, agent = [], None
     plain = MixturePlanner.plan
 
     def plan(self, average, share, tolerance):
         mixture = plain(self, average, share, tolerance)
-        if self is not agent._planner:  # it proves a bound
+        if agent is None or self is not agent._planner:  # it compiles, or proves a bound
             return mixture
         seen.append((average.copy(), share, tolerance, mixture))
         return mixture
@@ -114,12 +114,12 @@ def test_plans_of_a_known_model_are_worth_what_a_linear_program_says(name, monke
 @pytest.mark.parametrize("name", ["pricing", "scheduler"])
 def test_plans_leave_the_margin_of_the_transcription(name, confidence, monkeypatch):
     model, reward, _ = CASES[name]
-    seen = []
+    seen, agent = [], None
     plain = MixturePlanner.plan
 
     def plan(self, average, share, tolerance):
         mixture = plain(self, average, share, tolerance)
-        if self is not agent._planner:  # it proves a bound
+        if agent is None or self is not agent._planner:  # it compiles, or proves a bound
             return mixture
         seen.append((agent.t, average.copy(), share, mixture.outcomes, agent._rounds.length.size))
         return mixture
@@ -131,6 +131,7 @@ def test_plans_leave_the_margin_of_the_transcription(name, confidence, monkeypat
     outcomes = trace.select(names).to_numpy()
     np.testing.assert_array_equal(seen[0][1], np.zeros(len(names)))
     squared, followed, moved = np.zeros(len(names)), 0, 0
+    missed, faded = np.zeros(len(names)), 0.0
     for (then, _, _, z, _), (t, used, share, _, turns) in itertools.pairwise(seen):
         if turns == 1:
             squared += (outcomes[then - 1 : t - 1].sum(axis=0) - (t - then) * z) ** 2
@@ -141,6 +142,10 @@ def test_plans_leave_the_margin_of_the_transcription(name, confidence, monkeypat
             leads_to = np.clip((1 - share) * average + share * z, 0, 1)
             ahead = share * (t - 1) / (1 - share)
             expected = worse_average(squared / followed, t - 1, ahead, reward.value, average, leads_to)
+        if confidence == "adaptive":
+            error = outcomes[then - 1 : t - 1].sum(axis=0) - (t - then) * z
+            missed, faded = 0.8 * missed + error, 0.8 * faded + (t - then)
+            expected = average_to_expect(expected, missed / faded, share, t)
         np.testing.assert_allclose(used, expected, atol=1e-9)
         moved += not np.allclose(expected, average, atol=1e-6)
     assert moved > 20

@@ -109,3 +109,13 @@ def worse_average(errors, steps, ahead, g, average, leads_to):
         shift = margin * (above - below) / lost if lost > 1e-12 else 0.0
         worse.append(min(1.0, max(0.0, average[k] + shift * total / steps)))
     return np.array(worse)
+
+
+def average_to_expect(average, missed, share, t):
+    """The average that leads, with a plan missed by that much per step, to where the plan alone should lead."""
+    expected = []
+    for w, per_step in zip(average, missed, strict=True):
+        off = share * per_step
+        off = max(0.0, off - 40 / t) if off > 0 else min(0.0, off + 40 / t)
+        expected.append(min(1.0, max(0.0, w + off / (1 - share))))
+    return np.array(expected)

@@ -25,14 +25,14 @@ margin where chance does as little harm on either side.
 Where the number of steps is known, as in `KnapsackAgent`, d is all that are left, and it plans again after 5 % of them
 at the latest.
 
-With constraints and regions to learn, plans are optimistic, and the average ends up short of the levels by what they
-promise too much. So the agent expects the next plan to be missed by as much as those before, and plans for
+Plans over regions that are learnt are optimistic: the average ends up short of what they promise. So the agent expects
+the next plan to be missed by as much as those before, and plans for
 
     g((t w + d (z + e)) / (t + d)),
 
 with e the mean of observed outcomes minus planned ones over the last plans (a plan counts 0.8 times as much as the next
 one). Of the shift of the average, d e / (t + d), 40 / t is not corrected in each outcome: this is noise, and while
-little is known it costs too much to correct everything.
+little is known it costs too much to correct everything. With constraints there is then no margin besides.
 
 What is proven. The regions hold whatever chooses the actions, so every plan proves g*(theta) + gain(theta) >= opt, and
 certificates are those of any agent with these regions. For a known model the regret is O(sqrt(n D / t)) for every
@@ -574,11 +574,16 @@ class MixtureUCRL2(Agent):
         self._prove(mixture, limit)
         self._raise_price(mixture, share)
 
+    @property
+    def _optimistic(self) -> bool:
+        """Whether its regions are still learnt, and not drawn."""
+        return bool(self.confidence.learning and not self.confidence.drawn)
+
     def _steps_ahead(self) -> float:
         """The steps that the next plan is for: those that are left, if it is known how many."""
         if self._horizon is not None:
             return float(max(1, self._horizon + 1 - self.t))
-        part = _AHEAD_OPTIMISTIC if self.confidence.learning and not self.confidence.drawn else _AHEAD
+        part = _AHEAD_OPTIMISTIC if self._optimistic else _AHEAD
         return max(float(_LEAST_AHEAD), part * (self.t - 1))
 
     def _measured_errors(self) -> tuple[Vector, int]:
@@ -591,7 +596,8 @@ class MixtureUCRL2(Agent):
 
     def _average_with_margin(self, errors: Vector, followed: int, share: float) -> Vector:
         """The average to plan for: worse than it is by what chance may add until it can be corrected."""
-        if not followed or followed < _WITHOUT_TURNS * (self.t - 1):
+        corrected = self._optimistic and isinstance(self.reward, Constrained)  # by `_average_to_expect`; that is enough
+        if corrected or not followed or followed < _WITHOUT_TURNS * (self.t - 1):
             return self.average
         steps, g = self.t - 1, self._goal.value
         ahead = share * steps / (1.0 - share)
@@ -607,9 +613,8 @@ class MixtureUCRL2(Agent):
         return np.asarray(np.clip(self.average + shift / (1.0 - share), 0.0, 1.0))
 
     def _measured_shortfall(self) -> tuple[Vector, float]:
-        """What plans with constraints were missed by while regions are learnt: a faded sum, and over how many steps."""
-        optimistic = self.confidence.learning and not self.confidence.drawn
-        if not (optimistic and self._n_plans and isinstance(self.reward, Constrained)):
+        """What optimistic plans were missed by: a faded sum, and over how many steps."""
+        if not (self._optimistic and self._n_plans):
             return self._missed, self._missed_steps
         taken = self.t - int(self._records.start[self._n_plans - 1])
         error = self._total - self._then - taken * (self._weights @ self._outcomes)
