@@ -171,18 +171,17 @@ def tolerances(board: Board) -> str:
     return f"""## Tolerances, and warm starts
 
 `Adaptive` regions; regret, and time, as multiples of those with the paper's 1/√τ from a start at zero. `{FIRST}`
-starts from the last bias only where the doubling of visits ended an episode; where the oracle restarts
-({", ".join(RESTARTING)}) it keeps the counts besides.
+starts from the last bias only where the doubling of visits ended an episode; for other rewards than smooth ones
+({", ".join(RESTARTING)}) it is another agent, `MixtureUCRL2`.
 
 {grid(board.problems, TOLERANCES, cell)}"""
 
 
-def restarts(board: Board) -> str:
-    """What keeping the counts does."""
-    return f"""## Restarts
+def mixtures(board: Board) -> str:
+    """What mixtures of policies do."""
+    return f"""## Rewards that are not smooth
 
-Rewards that are not smooth: `{FIRST}` keeps the counts when the oracle restarts; regret as a multiple of that of
-`Adaptive` regions that start from nothing each time.
+`{FIRST}` is `MixtureUCRL2` here; regret as a multiple of that of `TocUCRL2` with `Adaptive` regions.
 
 {grid(RESTARTING, [FIRST], lambda problem, agent: board.ratio(problem, agent, BASE))}"""
 
@@ -308,7 +307,7 @@ def page(board: Board, peers: Mapping[str, Sequence[Sequence[str]]]) -> str:
         regions(board),
         thresholds(board),
         tolerances(board),
-        restarts(board),
+        mixtures(board),
         star(),
         rivers(),
         scalar(board, peers),

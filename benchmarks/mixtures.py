@@ -163,6 +163,29 @@ def measure_budgets(seeds: int) -> str:
     return f"Regret per step with b = {BUDGET}, {seeds} seeds (mean ± standard error):\n\n" + "\n".join(rows)
 
 
+def measure_certificates(steps: int, seeds: int) -> str:
+    """The table of what agents earn and prove, by the regions that they act on; all prove with `Adaptive`."""
+    adaptive = eq.confidence.Adaptive()
+    rows = ["| problem | acts on | regret | certified bound less optimum |", "| --- | --- | ---: | ---: |"]
+    for problem in problems()[1:3]:
+        best = eq.solve(problem.model, problem.reward)
+        for title in ("`Adaptive()`", "`Scaled(Adaptive(), 0.5)`", "`PosteriorSampling()`"):
+            regret, slack = [], []
+            for seed in range(seeds):
+                regions: dict[str, eq.confidence.Confidence] = {
+                    "`Adaptive()`": adaptive,
+                    "`Scaled(Adaptive(), 0.5)`": eq.confidence.Scaled(adaptive, 0.5),
+                    "`PosteriorSampling()`": eq.confidence.PosteriorSampling(seed=seed),
+                }
+                agent = eq.MixtureUCRL2(problem.model.space, problem.reward, regions[title])
+                run = eq.simulate(problem.model, agent, steps, seed=seed, checkpoints=[steps], progress=False)
+                regret.append(run.regret(best)[-1])
+                slack.append(agent.certificate(effort=20).best_possible - best.value)
+            rows.append(f"| {problem.name} | {title} | {np.mean(regret):.4f} | {np.mean(slack):.3f} |")
+            print(rows[-1], file=sys.stderr, flush=True)
+    return f"After {steps:,} steps, means over {seeds} seeds:\n\n" + "\n".join(rows)
+
+
 def main() -> None:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -172,7 +195,14 @@ def main() -> None:
     parser.add_argument("--page", default=str(PAGE), help="where to write the tables; empty: print them alone")
     parser.add_argument("--part", default="mixtures", help="which part of the page they replace")
     parser.add_argument("--budgets", action="store_true", help="only the agents with budgets, on the page about them")
+    parser.add_argument("--certificates", action="store_true", help="only what agents earn and prove")
     given = parser.parse_args()
+    if given.certificates:
+        text = measure_certificates(given.steps, given.seeds)
+        print(text)
+        if given.page:
+            put("certificates", text, Path(given.page))
+        return
     if given.budgets:
         text = measure_budgets(given.seeds)
         print(text)
