@@ -238,7 +238,8 @@ def test_the_recommended_agent_learns_it(name, tmp_path):
     assert best.status == "optimal"
     agent = eq.recommended(model.space, reward)
     run = eq.simulate(model, agent, 5000, seed=1)
-    assert -1e-9 <= run.regret(best)[-1] < 0.15
+    chance = 4.0 * reward.lipschitz * np.sqrt(reward.n_outcomes / 5000)  # an average of few steps may be better
+    assert -chance <= run.regret(best)[-1] < 0.15
     assert agent.certificate().best_possible >= best.value - 1e-9
     agent.save(tmp_path / "agent")
     again = type(agent).load(tmp_path / "agent")

@@ -157,7 +157,7 @@ def test_an_agent_with_it_is_saved_and_proves(tmp_path):
     floors = [at_least(1, 0.2, model), at_least(2, 0.3, model)]
     goal = Constrained(Linear([1.0, 0.25, 0.5]), floors, price=1.5)
     best = eq.solve(model, goal)
-    agent = eq.recommended(model.space, goal)
+    agent = eq.TocUCRL2(model.space, goal, confidence=eq.confidence.Adaptive())
     eq.simulate(model, agent, 20000, seed=1)
     agent.save(tmp_path / "agent")
     again = eq.TocUCRL2.load(tmp_path / "agent")
