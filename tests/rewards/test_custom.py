@@ -187,7 +187,7 @@ def in_place(w):
         ({"gradient": lambda w: [0.5 - w[0], "x", None]}, "gradient: "),
         ({"compiled": 1}, "compiled: got 1; True or False"),
         ({"vertices": [0.0, 1.0]}, "vertices: got .* base, coordinate and scale"),
-        ({"vertices": ([0.0] * 3, [3], [1.0])}, r"vertices.coordinate\[0\]: got 3; a whole number from 0 to 2"),
+        ({"vertices": ([0.0] * 3, [3], [1.0])}, r"vertices.coordinate\[0\]: got 3.0; a whole number from 0 to 2"),
         ({"vertices": ([0.0] * 2, [1], [1.0])}, "vertices.base: got 2 entries; 3"),
         ({"vertices": ([0.0] * 3, [0, 1, 2], [1.0] * 3)}, "vertices: the supergradient .* is no point"),
         ({"value": 3.0}, "value: got 3.0; a function is needed"),
