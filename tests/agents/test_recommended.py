@@ -38,6 +38,14 @@ def test_other_rewards_get_mixtures_of_policies(reward):
     assert (agent.delta, agent.visit_growth, agent.proves) == (0.05, 1.0, True)
 
 
+def test_large_tables_keep_the_descent_whatever_the_reward():
+    large = eq.Space(n_actions=[1] * 301, n_outcomes=3)
+    agent = eq.recommended(large, rewards.BottomSum(3, 1))
+    assert isinstance(agent, eq.TocUCRL2)
+    assert repr(agent.oracle) == repr(oracles.Doubling(oracles.SignedSimplex(), inherit=True))
+    assert agent.planner == eq.planning.Planner(warm_start="visits")
+
+
 @pytest.mark.parametrize("reward", [rewards.Quadratic([0.5] * 3), rewards.BottomSum(3, 1)], ids=repr)
 def test_without_a_guarantee_it_draws_from_the_posterior(reward):
     agent = eq.recommended(SPACE, reward, guarantee=False, seed=9)

@@ -2,7 +2,8 @@
 
 Constraints, and rewards that are not smooth (budgets, limits, the worst-off class): `MixtureUCRL2`, which computes the
 dual variable instead of finding it by a descent; its regret after 100,000 steps is 3 to 100 times smaller. Smooth
-rewards: the paper's `TocUCRL2`, whose regret bound is proven.
+rewards, and tables of more than 300 states: the paper's `TocUCRL2`. Policies of large tables are not evaluated densely,
+so that plans of mixtures take long, and while most of a large table is still unknown they earn no more.
 
 With a guarantee, regions are `Adaptive`: they contain the true model with the same probability as the paper's, and
 learning costs from five to more than fifty times less. The plans of `TocUCRL2` start from the last bias where the
@@ -19,7 +20,8 @@ from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.posterior_sampling import PosteriorSampling
 from equipoise.errors import ParameterError
 from equipoise.models.model import Space
-from equipoise.oracles.frank_wolfe import FrankWolfe
+from equipoise.oracles.choice import fitting_oracle
+from equipoise.planning.occupancy import SMALL
 from equipoise.planning.options import AFTER_VISITS, Planner
 from equipoise.rewards.base import Reward
 from equipoise.rewards.constrained import Constrained
@@ -42,7 +44,8 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
     Returns
     -------
     TocUCRL2 or MixtureUCRL2
-        A `MixtureUCRL2` for constraints and rewards that are not smooth, else a `TocUCRL2`, that has taken no step.
+        A `MixtureUCRL2` for constraints and rewards that are not smooth, unless the space is a table of more than 300
+        states; else a `TocUCRL2`. It has taken no step.
 
     See Also
     --------
@@ -71,7 +74,8 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
         raise ParameterError(f"guarantee: got {guarantee!r}; True or False is needed")
     sampling = PosteriorSampling(seed=seed)  # made in either case, so that a seed that is none is refused
     confidence = Adaptive() if guarantee else sampling
-    if reward.smoothness is None or isinstance(reward, Constrained):
+    large = space.laws is None and space.n_states > SMALL
+    if not large and (reward.smoothness is None or isinstance(reward, Constrained)):
         return MixtureUCRL2(space, reward, confidence)
     planner = Planner(warm_start=AFTER_VISITS) if guarantee else None
-    return TocUCRL2(space, reward, FrankWolfe(), confidence=confidence, planner=planner)
+    return TocUCRL2(space, reward, fitting_oracle(reward, inherit=True), confidence=confidence, planner=planner)
