@@ -15,6 +15,7 @@ use.
 from __future__ import annotations
 
 from equipoise.agents.mixture import MixtureUCRL2
+from equipoise.agents.phase import check_kind
 from equipoise.agents.toc_ucrl2 import TocUCRL2
 from equipoise.confidence.adaptive import Adaptive
 from equipoise.confidence.posterior_sampling import PosteriorSampling
@@ -68,6 +69,7 @@ def recommended(space: Space, reward: Reward, guarantee: bool = True, seed: int 
     >>> type(eq.recommended(star.space, eq.rewards.BottomSum(3, 1))).__name__
     'MixtureUCRL2'
     """
+    check_kind(space, Space, "space", "model.space")
     if not isinstance(reward, Reward):
         raise ParameterError(f"reward: got {type(reward).__name__}; it must be of type Reward")
     if not isinstance(guarantee, bool):
