@@ -233,7 +233,9 @@ def test_outcomes_that_are_listed_and_not_in_arrays_are_planned_for(model, learn
     agent = eq.MixtureUCRL2(model.space, reward, None if learning else eq.confidence.Known(model))
     run = eq.simulate(model, agent, 3_000, progress=False)
     bound = agent.certificate(effort=20).best_possible
-    assert best.value - 1e-9 <= bound <= (best.value + 1e-3 if not learning else 2.0)
+    assert bound >= best.value - 1e-9
+    if not learning:
+        assert bound <= best.value + 1e-3
     assert run.regret(best)[-1] <= (0.5 if learning else 0.05) * max(best.value, 0.01)
     for one in agent.mixture:
         assert np.all((one.outcomes >= -1e-9) & (one.outcomes <= 1.0 + 1e-9))

@@ -382,7 +382,7 @@ class ForkingRandom(_Forking):
 
 
 def make_fork(generator: Any, forks: Forks) -> Any:
-    """A forking generator in the place of a random one; None if it is none."""
+    """A forking generator instead of a random one; None if it is not a random one."""
     kinds: tuple[type[_Forking], ...] = (ForkingGenerator, ForkingState, ForkingRandom)
     for kind in kinds:
         if isinstance(generator, kind.original):

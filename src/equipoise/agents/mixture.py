@@ -32,7 +32,7 @@ the next plan to be missed by as much as those before, and plans for
 
 with e the mean of observed outcomes minus planned ones over the last plans (a plan counts 0.8 times as much as the next
 one). Of the shift of the average, d e / (t + d), 40 / t is not corrected in each outcome: this is noise, and while
-little is known it costs too much to correct everything. With constraints there is then no margin besides.
+little is known it costs too much to correct everything. With constraints, this replaces the margin.
 
 What is proven. The regions hold whatever chooses the actions, so every plan proves g*(theta) + gain(theta) >= opt, and
 certificates are those of any agent with these regions. For a known model the regret is O(sqrt(n D / t)) for every
@@ -292,7 +292,7 @@ class MixtureUCRL2(Agent):
         Raises
         ------
         ProtocolError
-            When the regions of the agent's confidence are not proven to hold the truth.
+            When the regions of its certificates are not proven to contain the true model.
 
         Examples
         --------

@@ -60,8 +60,10 @@ class Facts:
 
         Parameters
         ----------
-        model, diameter : Model, float, optional
-            A communicating model, and its D if that is known; None: it is computed.
+        model : Model
+            A communicating one.
+        diameter : float, optional
+            D, if it is known; None: it is computed.
         """
         return cls(
             n_states=model.n_states,
